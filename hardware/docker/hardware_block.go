@@ -69,7 +69,7 @@ var source embed.FS
 
 // arguments are the arguments of a hardware block.
 type arguments struct {
-	// The address of the Docker daemon; several daemons are several node blocks.
+	// The address of the Docker daemon; for several daemons, write node blocks.
 	//
 	// Default: the daemon that the docker command would use (`DOCKER_HOST`).
 	//
@@ -91,30 +91,27 @@ type nodeArguments struct {
 
 // settings are the part of a hardware block that a cell knows; fields are exported for code that prints experiments.
 type settings struct {
-	// Whether a container is bound to its own cores (`cpuset`), or may use all of them for as much time as it has cores
-	// (`quota`).
+	// Whether a container is bound to its own cores (`cpuset`), or uses a share of the time of all cores (`quota`).
 	//
 	//	cpus = "quota"
 	CPUs string `arg:"cpus" default:"cpuset" allowed:"cpuset quota"`
-	// The network that containers are in: `none`, or one of the daemon's, such as `bridge`.
+	// The Docker network of containers: `none`, or another one, such as `bridge`.
 	//
 	//	network = "bridge"
 	Network string `arg:"network" default:"none"`
-	// When images are fetched from their registry, before anything runs.
+	// When tfexp fetches images from their registry.
 	//
 	//	pull = "missing"
 	Pull string `arg:"pull" default:"never" allowed:"never missing always"`
-	// What containers may do beyond computing: nothing (no capabilities, and no way to gain any), what Docker allows by
-	// default, or all that the machine can (`--privileged`).
+	// The privileges of containers: no capabilities (`none`), Docker's default capabilities, or all (`--privileged`).
 	//
 	//	privileges = "default"
 	Privileges Privileges `arg:"privileges" default:"none" allowed:"none default all"`
-	// How many processes and threads a container may have at once, so that a program which starts more and more does not
-	// take the machine with it.
+	// The most processes and threads that a container may have at once.
 	//
 	//	pids = 256
 	Pids int `arg:"pids" default:"4096" min:"1" max:"4194304"`
-	// The user, or `user:group`, that programs run as in the container; checkpoints belong to that user.
+	// The user, or `user:group`, as which programs run and write checkpoints in the container.
 	//
 	// Default: your own user and group on this machine, the image's user on others.
 	//

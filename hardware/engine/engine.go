@@ -162,7 +162,7 @@ type Hardware struct {
 // PauseArg is the argument of hardware that chooses how a paused job's programs are paused.
 var PauseArg = schema.Arg{
 	Name: "pause", Type: schema.String, Default: `"hold"`, Allowed: []string{"hold", Checkpointed}, Example: `"checkpoint"`,
-	Doc: "What happens to the programs of a paused job:\n- `hold`: they are stopped, and keep their memory and GPUs.\n" +
+	Doc: "What tfexp does to the programs of a paused job:\n- `hold`: they are stopped, and keep their memory and GPUs.\n" +
 		"- `checkpoint`: they are asked to write a checkpoint and to end, and are started again when the job resumes, " +
 		"perhaps on another node and other GPUs, as schedulers of clusters do.\n\nA program that ignores SIGTERM starts from " +
 		"the beginning.",

@@ -90,19 +90,19 @@ type settings struct {
 	//
 	//	kubeconfig = "cluster.yaml"
 	Kubeconfig string `arg:"kubeconfig"`
-	// The context of the kubeconfig.
+	// The name of the context in the kubeconfig.
 	//
 	// Default: its current context.
 	//
 	//	context = "prod"
 	Context string `arg:"context"`
-	// The namespace in which Jobs are created.
+	// The namespace in which tfexp creates Jobs.
 	//
 	// Default: the context's, or `default`.
 	//
 	//	namespace = "research"
 	Namespace string `arg:"namespace"`
-	// The image of jobs that name none.
+	// The image of jobs without an `image` of their own.
 	//
 	//	image = "registry.example/train:1"
 	Image string `arg:"image"`
@@ -114,7 +114,7 @@ type settings struct {
 	//
 	//	node_selector = { pool = "gpu" }
 	NodeSelector map[string]string `arg:"node_selector"`
-	// Taints of nodes that jobs tolerate: `key`, `key=value`, each perhaps with `:effect`.
+	// Taints of nodes that jobs tolerate: `key` or `key=value`, perhaps followed by `:effect`.
 	//
 	//	tolerations = ["dedicated=training:NoSchedule"]
 	Tolerations []string `arg:"tolerations"`
@@ -124,8 +124,8 @@ type settings struct {
 	//
 	//	service_account = "trainer"
 	ServiceAccount string `arg:"service_account"`
-	// Volumes that programs see, by the folder that they are mounted at: `claim:` and the name of a claim, or `host:` and
-	// a folder of the node; with `:ro` at the end, programs cannot write there.
+	// The volumes of programs, by the folder at which they are mounted: `claim:NAME` or `host:FOLDER`; `:ro` at the end
+	// makes a volume read-only.
 	//
 	//	volumes = { "/data" = "claim:datasets:ro" }
 	Volumes map[string]string `arg:"volumes"`
@@ -134,11 +134,11 @@ type settings struct {
 	//
 	//	checkpoints = "claim:checkpoints"
 	Checkpoints string `arg:"checkpoints"`
-	// The time that a pod is given to write its checkpoint when it is asked to end.
+	// The time that a pod has to write its checkpoint before it ends.
 	//
 	//	grace = "30s"
 	Grace time.Duration `arg:"grace,positive" default:"10s"`
-	// How long a Job may run at most: if tfexp is killed, its Jobs end then.
+	// The longest run time of a Job, which also ends the Jobs of a killed tfexp.
 	//
 	//	deadline = "72h"
 	Deadline time.Duration `arg:"deadline,positive" default:"24h"`

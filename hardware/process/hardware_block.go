@@ -90,8 +90,7 @@ type settings struct {
 
 var duetArg = schema.Arg{
 	Name: "duet", Type: schema.Bool, Default: "false", Example: "true",
-	Doc: "Whether the cells of a replicate on one workload run at the same time, each on its own cores, as many as the " +
-		"machine has cores for. What other programs and neighbors of a virtual machine do then slows all of them, and their " +
+	Doc: "Whether compared cells of one replicate run at the same time, each on its own cores. What other programs and neighbors of a virtual machine do then slows all of them, and their " +
 		"difference is known better (duet benchmarking: Bulej et al., 2020). They slow each other as well: all have as many " +
 		"neighbors, so three cells on cores for two run one at a time. If the results of one are missing, the others run " +
 		"again with it. Such hardware has half of the machine's threads by default, and no GPUs.",

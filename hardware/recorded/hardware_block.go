@@ -35,47 +35,47 @@ var source embed.FS
 
 // arguments are the arguments of a hardware block.
 type arguments struct {
-	// The folder of the recorded runs, relative to the experiment file: CSV files with a table of checkpoints, and
-	// perhaps one of servers (docs/results.md, Recorded runs).
+	// The folder of the recorded runs, with CSV tables of checkpoints and perhaps servers (docs/results.md, Recorded
+	// runs); relative to the experiment file.
 	//
 	//	runs = "4-spot"
 	Runs string `arg:"runs"`
-	// The last step of a whole run.
+	// The number of the last step of a complete run.
 	//
 	// Default: the step of its last row.
 	//
 	//	steps = 64000
 	Steps int `arg:"steps" min:"1" max:"9007199254740992"`
-	// The columns of the tables that are called otherwise than expected: `time`, `step`, `accuracy`, `loss`, `group`,
-	// `run`, `server`, `uptime`, `revoked`, `cost`.
+	// The names of columns that differ from the expected names `time`, `step`, `accuracy`, `loss`, `group`, `run`,
+	// `server`, `uptime`, `revoked`, `cost`.
 	//
 	//	columns = { time = "when" }
 	Columns map[string]string `arg:"columns"`
-	// The values that mark a revoked server in its table.
+	// The texts in the column `revoked` that mark a revoked server.
 	//
 	// Default: `revoked`, `preempted`, `true`, `yes`, `1`.
 	//
 	//	revoked = ["gone"]
 	Revoked []string `arg:"revoked"`
-	// What happens to a run whose records end before its last step: its job fails there, or the run is left out.
+	// What happens to a run whose records end before its last step: its job fails, or tfexp leaves out the run.
 	//
 	//	unfinished = "skip"
 	Unfinished string `arg:"unfinished" default:"fail" allowed:"fail skip"`
-	// The workers of a run, for its cost.
+	// The number of workers of a run, for its cost.
 	//
 	// Default: the servers of the run.
 	//
 	//	workers = 4
 	Workers int `arg:"workers" min:"1" max:"nodes"`
-	// Dollars an hour of a worker.
+	// The price of a worker, in dollars per hour.
 	//
 	//	worker_price = 0.2556
 	WorkerPrice float64 `arg:"worker_price" default:"0" min:"0" max:"1e6"`
-	// The parameter servers of a run, for its cost.
+	// The number of parameter servers of a run, for its cost.
 	//
 	//	parameter_servers = 1
 	ParameterServers int `arg:"parameter_servers" default:"0" min:"0" max:"nodes"`
-	// Dollars an hour of a parameter server.
+	// The price of a parameter server, in dollars per hour.
 	//
 	//	parameter_server_price = 0.14292
 	ParameterServerPrice float64 `arg:"parameter_server_price" default:"0" min:"0" max:"1e6"`

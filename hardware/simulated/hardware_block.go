@@ -54,28 +54,28 @@ var overheadsBlock = blockOf[Overheads]("overheads")
 
 // Overheads are what actions cost the job that they are done to.
 //
-// Time that an action costs the job it is done to. Without this block the times apply that were measured with the
-// samples of the jobs; jobs with a `runtime` block are not sampled, and have no overheads. A job that is paused during
-// an overhead spends the rest of it later. Policies do not know overheads: a job's remaining time is the estimate less
-// the time that it has run, overheads included.
+// The time that each action costs a job. Without this block the times apply that were measured with the samples of the
+// jobs; jobs with a `runtime` block are not sampled, and have no overheads. A job that is paused during an overhead
+// spends the rest of it later. Policies do not know overheads: a job's remaining time is the estimate less the time
+// that it has run, overheads included.
 type Overheads struct {
-	// To start.
+	// The time to start a job.
 	//
 	//	start = "200ms"
 	Start time.Duration `arg:"start" default:"0s"`
-	// To pause.
+	// The time to pause a job.
 	//
 	//	pause = "10ms"
 	Pause time.Duration `arg:"pause" default:"0s"`
-	// To resume.
+	// The time to resume a job.
 	//
 	//	resume = "10ms"
 	Resume time.Duration `arg:"resume" default:"0s"`
-	// To resize.
+	// The time to resize a job.
 	//
 	//	resize = "50ms"
 	Resize time.Duration `arg:"resize" default:"0s"`
-	// To continue on other nodes or GPUs than before the pause; in the place of `resume`.
+	// The time to resume a job on other nodes or GPUs, instead of `resume`.
 	//
 	// Default: the time to resume.
 	//

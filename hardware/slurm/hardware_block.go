@@ -76,13 +76,13 @@ var source embed.FS
 
 // settings are the settings of a hardware block; the fields are exported for code that prints experiments.
 type settings struct {
-	// The partition that the allocation is asked of.
+	// The partition in which tfexp requests the allocation.
 	//
 	// Default: the cluster's default partition.
 	//
 	//	partition = "gpu"
 	Partition string `arg:"partition"`
-	// The account that pays for it.
+	// The account that pays for the allocation.
 	//
 	// Default: your default account.
 	//
@@ -94,7 +94,7 @@ type settings struct {
 	//
 	//	qos = "short"
 	QOS string `arg:"qos"`
-	// Features that its nodes must have.
+	// Features that the nodes of the allocation must have.
 	//
 	//	constraint = "avx512"
 	Constraint string `arg:"constraint"`
@@ -110,21 +110,22 @@ type settings struct {
 	//
 	//	nodes = 3
 	Nodes int `arg:"nodes" min:"1" max:"nodes" json:"-"`
-	// How long it may last. When that is over, another one is asked for, and jobs go on in it from their checkpoints.
+	// The time limit of the allocation. When that is over, another one is asked for, and jobs go on in it from their
+	// checkpoints.
 	//
 	// Default: the default of the partition.
 	//
 	//	time = "4h"
 	Time time.Duration `arg:"time"`
-	// How long before the end of the allocation, or of a drained node, its jobs are asked to write a checkpoint.
+	// How long before the allocation or a drained node ends tfexp asks jobs for a checkpoint.
 	//
 	//	notice = "5m"
 	Notice time.Duration `arg:"notice" default:"1m"`
-	// How often the controller is asked for the state of the allocation and its nodes, which is two calls.
+	// How often tfexp asks the controller for the state of the allocation and its nodes (two calls).
 	//
 	//	watch = "2m"
 	Watch time.Duration `arg:"watch" default:"30s"`
-	// Further arguments of `sbatch`, without the dashes; an empty value means a flag.
+	// More options of `sbatch`, without the dashes; an option without a value has an empty text.
 	//
 	//	sbatch = { reservation = "course", "mail-type" = "END" }
 	More map[string]string `arg:"sbatch"`

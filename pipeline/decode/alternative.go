@@ -36,7 +36,7 @@ type alternativeArgs struct {
 	//
 	//	gpus = 1
 	GPUs int `arg:"gpus" default:"0" min:"0" max:"threads"`
-	// The type of GPU that the job needs: the `gpu` of a node.
+	// The type of GPU that the job needs, as in the argument `gpu` of nodes.
 	//
 	// Default: any.
 	//

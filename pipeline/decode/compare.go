@@ -15,10 +15,9 @@ import (
 
 // compareArgs are the arguments of a compare block.
 //
-// Compares a baseline with all that differs from it in the axes that the baseline names, and in no others, paired
-// by replicate: a policy with all other policies, the value of an axis with its other values. Without
-// any compare block, mean JCT, mean waiting time and makespan are compared with the first policy. A cell in
-// which nothing is drawn at random, such as the replay of a log, counts once, whatever the number of
+// Compares a baseline with other values of the same axis, paired by replicate: a policy with all other policies, for
+// example. Without any compare block, mean JCT, mean waiting time and makespan are compared with the first policy. A
+// cell in which nothing is drawn at random, such as the replay of a log, counts once, whatever the number of
 // replicates: its difference is stated without an interval. The metrics are {metrics}.
 //
 //	compare "mean_jct" {
@@ -35,13 +34,14 @@ import (
 //	  baseline = { policy = policy.fcfs, hardware = hardware.here }
 //	}
 type compareArgs struct {
-	// What the others are compared with: a policy, a hardware or a workload; or the values of one or several axes
-	// of the matrix by name, `{ sigma = 0 }`, where `policy`, `hardware` and `workload` are axes too. With
-	// several, all other combinations of them are compared with this one; all other axes are alike on both sides.
+	// The baseline: a policy, a hardware or a workload; or values of axes by name, such as `{ sigma = 0 }`. `policy`,
+	// `hardware` and `workload` are axes too. The baseline is compared with all variants that differ from it in these
+	// axes, and in no others. With several, all other combinations of them are compared with this one; all other axes
+	// are alike on both sides.
 	//
 	//	baseline = policy.fcfs
 	Baseline []schema.Setting `arg:"baseline,required" type:"baseline"`
-	// More metrics that are compared in the same way.
+	// More metrics to compare in the same way.
 	//
 	//	metrics = ["p95_jct", "makespan"]
 	Metrics []string `arg:"metrics"`
@@ -51,10 +51,9 @@ type compareArgs struct {
 	//
 	//	by = "class"
 	By string `arg:"by"`
-	// Gives the replay of a log an interval, by a block bootstrap: stretches of the log of this length are drawn
-	// with replacement, each with all jobs that arrived in it. It says how much the answer depends on which days
-	// the log happens to have, if days are independent; a day or a week is usual. A log of fewer than ten
-	// stretches has none. Only for means over jobs: {means}.
+	// The length of the parts of a log that a block bootstrap draws, to give a replay an interval. It says how much the
+	// answer depends on which days the log happens to have, if days are independent; a day or a week is usual. A log of
+	// fewer than ten stretches has none. Only for means over jobs: {means}.
 	//
 	// Default: no interval.
 	//

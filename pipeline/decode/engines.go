@@ -30,14 +30,15 @@ type hardwareArgs struct {
 	//
 	//	memory = "16GiB"
 	Memory int64 `arg:"memory,positive"`
-	// GPUs of the machine. A real job finds in `CUDA_VISIBLE_DEVICES` which of them are its own; no other job has
-	// them meanwhile. On a machine without the GPUs that its jobs ask for, an experiment ends with exit status 6.
+	// The number of The number of The number of GPUs of the machine. A real job finds in `CUDA_VISIBLE_DEVICES` which
+	// of them are its own; no other job has them meanwhile. On a machine without the GPUs that its jobs ask for, an
+	// experiment ends with exit status 6.
 	//
 	// Default: `host.gpus` on {here}, else 0.
 	//
 	//	gpus = 2
 	GPUs int `arg:"gpus" min:"0" max:"threads"`
-	// The type of its GPUs, to which `gpu` and `gpu_rate` of jobs refer.
+	// The type of the GPUs, which `gpu` and `gpu_rate` of jobs name.
 	//
 	// Default: `host.gpu_type` on {here}.
 	//
@@ -50,32 +51,31 @@ type hardwareArgs struct {
 // Machines of a cluster, instead of `threads`, `memory` and `gpus`. Only on
 // {clusters}.
 type nodeArgs struct {
-	// The number of such machines.
+	// The number of machines of this kind.
 	//
 	//	count = 4
 	Count int `arg:"count" default:"1" min:"1" max:"nodes"`
-	// Cores of each.
+	// The cores of each machine.
 	//
 	//	threads = 16
 	Threads int `arg:"threads,required" min:"1" max:"threads"`
-	// Memory of each.
+	// The memory of each machine.
 	//
 	// Default: unlimited.
 	//
 	//	memory = "64GiB"
 	Memory int64 `arg:"memory,positive"`
-	// GPUs of each.
+	// The GPUs of each machine.
 	//
 	//	gpus = 8
 	GPUs int `arg:"gpus" default:"0" min:"0" max:"threads"`
-	// The type of its GPUs, to which `gpu` and `gpu_rate` of jobs refer.
+	// The type of the GPUs, which `gpu` and `gpu_rate` of jobs name.
 	//
 	// Default: `host.gpu_type` on {here}.
 	//
 	//	gpu = "V100"
 	GPU string `arg:"gpu"`
-	// The rack in which they stand: policies with `nodes = "consolidated"` take the nodes of one rack before
-	// others.
+	// The rack of the machines: `nodes = "consolidated"` prefers nodes of one rack.
 	//
 	// Default: none in particular.
 	//

@@ -8,8 +8,8 @@ import (
 
 // variableArgs are the arguments of a variable block.
 //
-// A value that can be set from outside the file, by `-var name=value` or `-var-file`. A variable without a
-// default must be set.
+// A value that you can set on the command line, with `-var name=value` or `-var-file`. A variable without a default
+// must be set.
 //
 //	variable "quantum" {
 //	  type        = duration
@@ -23,7 +23,7 @@ type variableArgs struct {
 	//
 	//	type = list(number)
 	Type cty.Value `arg:"type" type:"type"`
-	// The value if none is given.
+	// The value if you set none.
 	//
 	//	default = "1s"
 	Default cty.Value `arg:"default" type:"any"`
@@ -31,11 +31,11 @@ type variableArgs struct {
 	//
 	//	description = "Time slice"
 	Description string `arg:"description"`
-	// Whether the value is a secret, such as the token of an API: it then reaches the programs of jobs, and nothing else
-	// has it. A value that is computed from it is sensitive, too. It may stand in `command`, behind the program, and in the
-	// values of `env`; elsewhere it is an error. Plans, results and messages show `(sensitive)`. Keys of cached work have a
-	// hash of it, keyed with `tfexp/key` in the folder of the user's configuration. The default may only be null or `""`,
-	// as results have a copy of this file. `tfexp resume` needs the value again. The logs of jobs have what jobs print.
+	// Whether the value is a secret, such as an API token: only the programs of jobs get it. A value that is computed
+	// from it is sensitive, too. It may stand in `command`, behind the program, and in the values of `env`; elsewhere
+	// it is an error. Plans, results and messages show `(sensitive)`. Keys of cached work have a hash of it, keyed with
+	// `tfexp/key` in the folder of the user's configuration. The default may only be null or `""`, as results have a
+	// copy of this file. `tfexp resume` needs the value again. The logs of jobs have what jobs print.
 	//
 	//	sensitive = true
 	Sensitive bool `arg:"sensitive" default:"false"`
@@ -72,7 +72,7 @@ func variableBlock() *schema.Block {
 
 var localsBlock = &schema.Block{
 	Name: "locals",
-	Doc: "Names for values, read as `local.<name>`. Locals can use variables, `host` and other locals, in any " +
+	Doc: "Names for values: other blocks read them as `local.<name>`. Locals can use variables, `host` and other locals, in any " +
 		"order; a cycle is an error.",
 	Example: `locals {
   cores = min(host.threads, 4)

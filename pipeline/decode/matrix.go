@@ -8,7 +8,8 @@ import (
 
 // matrixArgs are the arguments of the matrix block except its own axes.
 //
-// The cells of the experiment. Without this block, every workload runs on every hardware under every policy.
+// The combinations that the experiment runs. Without this block, every workload runs on every hardware under every
+// policy.
 //
 //	matrix {
 //	  workload = [workload.mixed]
@@ -16,19 +17,19 @@ import (
 //	  quantum  = ["500ms", "1s"]
 //	}
 type matrixArgs struct {
-	// The workloads.
+	// The workloads to combine.
 	//
 	// Default: all workloads.
 	//
 	//	workload = [workload.mixed]
 	Workload cty.Value `arg:"workload" type:"values"`
-	// The hardware.
+	// The hardware to combine.
 	//
 	// Default: all hardware.
 	//
 	//	hardware = [hardware.here]
 	Hardware cty.Value `arg:"hardware" type:"values"`
-	// The policies.
+	// The policies to combine.
 	//
 	// Default: all policies.
 	//
@@ -41,15 +42,15 @@ type matrixArgs struct {
 // Axes that advance together: the first values, then the second values, and so on. Their lists have the same
 // length.
 type zipArgs struct {
-	// The workloads.
+	// The workloads to combine.
 	//
 	//	workload = [workload.light, workload.heavy]
 	Workload cty.Value `arg:"workload" type:"values"`
-	// The hardware.
+	// The hardware to combine.
 	//
 	//	hardware = [hardware.small, hardware.large]
 	Hardware cty.Value `arg:"hardware" type:"values"`
-	// The policies.
+	// The policies to combine.
 	//
 	//	policy = [policy.fcfs, policy.rr]
 	Policy cty.Value `arg:"policy" type:"values"`
@@ -57,14 +58,13 @@ type zipArgs struct {
 
 // includeArgs are the arguments of an include block.
 //
-// One more point. If it does not set workload, hardware or policy, it means all their values in the
-// matrix.
+// Adds one more combination. If it does not set workload, hardware or policy, it means all their values in the matrix.
 type includeArgs struct {
 	// The workload.
 	//
 	//	workload = workload.mixed
 	Workload string `arg:"workload" type:"workload"`
-	// The hardware.
+	// The hardware to combine.
 	//
 	//	hardware = hardware.here
 	Hardware string `arg:"hardware" type:"hardware"`
@@ -76,9 +76,9 @@ type includeArgs struct {
 
 // excludeArgs are the arguments of an exclude block.
 //
-// Points to leave out.
+// Combinations to leave out.
 type excludeArgs struct {
-	// True for the points to leave out. It can read `each.<axis>`, also `each.workload`, `each.hardware` and
+	// True for the combinations to leave out. It can read `each.<axis>`, also `each.workload`, `each.hardware` and
 	// `each.policy`, and `workload.name`, `hardware.name` and `policy.name` of the point.
 	//
 	//	when = policy.name == "rr" && each.quantum == "5s"
@@ -91,7 +91,7 @@ func matrixBlock() *schema.Block {
 		Doc:     "The values of your own axis, read as `each.<axis>` in job, workload, hardware and policy blocks.",
 		Example: `["500ms", "1s"]`,
 	}
-	value := &schema.Arg{Name: "<axis>", Type: schema.Any, Doc: "The value of an axis.", Example: `"5s"`}
+	value := &schema.Arg{Name: "<axis>", Type: schema.Any, Doc: "The value of your own axis.", Example: `"5s"`}
 	b := schema.BlockFor[matrixArgs](schema.Block{Name: "matrix", Single: true, Free: axis})
 	b.Blocks = []*schema.Block{
 		schema.BlockFor[zipArgs](schema.Block{Name: "zip", Free: axis}),

@@ -13,7 +13,7 @@ import (
 
 // plotBlock returns the schema of the plot block, made from the registry of pictures.
 func plotBlock() *schema.Block {
-	doc := "Selects a kind of picture. Without any plot block all kinds are drawn, except those marked *on request*.\n"
+	doc := "Selects a kind of picture and its options. Without any plot block all kinds are drawn, except those marked *on request*.\n"
 	for _, k := range table.Pictures() {
 		doc += fmt.Sprintf("\n- `%s`: %s", k.Name, k.Doc)
 		if k.OnRequest != "" {
@@ -34,7 +34,7 @@ plot "metrics" {
 
 plot "heatmap" {}`,
 		Args: []schema.Arg{
-			plotArg("metric", "The metric that is drawn.", `"mean_waiting"`),
+			plotArg("metric", "The metric in the picture.", `"mean_waiting"`),
 			plotArg("x", "The axis of the matrix on the horizontal axis, by its name.", `"quantum"`),
 			plotArg("y", "The axis of the matrix on the vertical axis, by its name.", `"intra"`),
 			by,

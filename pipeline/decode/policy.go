@@ -15,8 +15,7 @@ import (
 func policyBlock() *schema.Block {
 	b := &schema.Block{
 		Name: "policy", Label: "name, read as `policy.<name>`", Unique: true,
-		Doc: "How jobs are scheduled: who is next (`order`, `backfill`), how much it gets (`allocation`), and whether " +
-			"running jobs give way (`preemption`), and where servers are rented (`provisioning`). An argument that the " +
+		Doc: "How jobs are scheduled: which job is next, how many cores it gets, and whether running jobs are paused for it. An argument that the " +
 			"others make meaningless is an error, not ignored.",
 		Example: `policy "fcfs" { order = "fcfs" }
 
@@ -50,7 +49,7 @@ func estimatesArg() schema.Arg {
 	}
 	return schema.Arg{
 		Name: "estimates", Type: schema.Estimates, Default: `"fitted"`, Allowed: names,
-		Doc: "The run times by which the policy decides:\n- " + strings.Join(docs, "\n- ") + "\n\n" +
+		Doc: "The source of the run times by which the policy decides:\n- " + strings.Join(docs, "\n- ") + "\n\n" +
 			"Only where something reads them: " + strings.ReplaceAll(policy.EstimateReaders(), `"`, "`") + ".",
 		Example: `noisy(0.2)`,
 	}

@@ -14,9 +14,9 @@ import (
 
 // runtimeArgs are the arguments of a runtime block.
 //
-// The run time of the job in simulation, if it is not to be estimated from samples. It is given by a formula:
-// `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), and `parallel` or `speedup`
-// for more threads. Or it is given by measurements on several numbers of threads: a `table`{tables}.{laws}
+// The run time of the job in simulation, instead of an estimate from samples. It is given by a formula: `startup +
+// epochs × epoch` on one thread (`steps × epoch` for a job with steps), and `parallel` or `speedup` for more threads.
+// Or it is given by measurements on several numbers of threads: a `table`{tables}.{laws}
 //
 // Between two measured numbers of threads, the speed (1 / time) is interpolated as a power of the threads: a
 // straight line on logarithmic axes. Below the smallest number, the speed is proportional to the threads. Above
@@ -56,7 +56,7 @@ import (
 //	  }
 //	}
 type runtimeArgs struct {
-	// The time before the first epoch, the same on any number of threads.
+	// The time before the first epoch; it does not depend on the number of threads.
 	//
 	//	startup = "2s"
 	Startup time.Duration `arg:"startup" default:"0s"`
@@ -67,46 +67,43 @@ type runtimeArgs struct {
 	//
 	//	epoch = exponential("500ms")
 	Epoch workload.Arrivals `arg:"epoch,positive" type:"gap"`
-	// The part of an epoch that gets faster with more threads, from 0 to 1 (Amdahl's law).
+	// The part of an epoch that more threads speed up, from 0 to 1 (Amdahl's law).
 	//
 	//	parallel = 0.9
 	Parallel float64 `arg:"parallel" default:"1" min:"0" max:"1"`
-	// How many times faster an epoch is than on one thread: a law, or a table, which is interpolated like a table of
-	// times.
+	// How many times faster an epoch is than on one thread: a law, or a table by number of threads.
 	//
 	// Default: by `parallel`.
 	//
 	//	speedup = { 1 = 1, 2 = 1.8, 4 = 3.1 }
 	Speedup *workload.SpeedUp `arg:"speedup" type:"speedup"`
-	// Run times of the whole job on several numbers of threads, instead of `startup`, `epoch` and `parallel`.
+	// Run times of the whole job by number of threads, instead of `startup`, `epoch` and `parallel`.
 	//
 	//	table = { 1 = "100s", 2 = "55s", 4 = "30s" }
 	Table []experiment.ThreadTime `arg:"table,positive" type:"thread times"`
-	// Whether the times of `table`{others} are of the whole job, or of one epoch (or step), to which `startup`
-	// is added.
+	// Whether the times of `table`{others} are of the whole job, or of one epoch (or step) without `startup`.
 	//
 	//	per = "epoch"
 	Per string `arg:"per" default:"job" allowed:"job epoch"`
-	// The accuracy that the job has at its end in simulation, for the tables.
+	// The final accuracy of the simulated job, for the tables.
 	//
 	//	final_accuracy = 0.92
 	FinalAccuracy *float64 `arg:"final_accuracy" min:"0" max:"1"`
-	// The loss that the job has at its end in simulation, for the tables.
+	// The final loss of the simulated job, for the tables.
 	//
 	// Default: the last of its `losses`.
 	//
 	//	final_loss = 0.31
 	FinalLoss *float64 `arg:"final_loss"`
-	// How many times faster than this run time the job is on each type of GPU. Only with `gpus`. Every type that
-	// the hardware has needs a rate.
+	// The speed of the job on each type of GPU, relative to this run time: 2 is twice as fast. Only with `gpus`. Every
+	// type that the hardware has needs a rate.
 	//
 	// Default: all GPUs are alike.
 	//
 	//	gpu_rate = { K80 = 1, V100 = 4.2 }
 	GPURate []experiment.GPURate `arg:"gpu_rate" type:"rates"`
-	// The part of its speed that the job keeps when it shares its GPUs with a job of another block, or of this
-	// one, by the name of that block: 1 for all of it. A policy with `packing` lets two jobs share that both say
-	// this of each other.
+	// The part of its speed that the job keeps when it shares GPUs with a job of the named block: 1 is full speed. A
+	// policy with `packing` lets two jobs share that both say this of each other.
 	//
 	// Default: it shares its GPUs with no job.
 	//

@@ -7,7 +7,7 @@ import "github.com/tfexp/tfexp/experiments/schema"
 func threadKeys() []schema.Arg { return schema.Args[threadArgs]() }
 
 type threadArgs struct {
-	// The request as one number, instead of `inter` and `intra`. There is one inter-op thread then.
+	// The requested cores as one number, instead of `inter` and `intra`. There is one inter-op thread then.
 	Request int `arg:"request" min:"1" max:"threads"`
 	// Threads of the inter-op pool; the request is `inter + intra`.
 	Inter int `arg:"inter" min:"1" max:"threads"`

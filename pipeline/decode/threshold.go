@@ -16,9 +16,9 @@ const EstimateError = "estimate_error_pct"
 
 // thresholdArgs are the arguments of a threshold block.
 //
-// A bound on the results: on average over the replicates, for every policy, workload and hardware. If no cell
-// has failed and a threshold is missed, `tfexp run` ends with exit status 5. `estimate_error_pct` is the mean
-// absolute error of the estimates of `model` (not of `models`), in percent of the actual run times.
+// A bound on the mean of a metric over the replicates, for every policy, workload and hardware. If no cell has failed
+// and a threshold is missed, `tfexp run` ends with exit status 5. `estimate_error_pct` is the mean absolute error of
+// the estimates of `model` (not of `models`), in percent of the actual run times.
 //
 //	threshold "mean_jct" {
 //	  policy = policy.rr
@@ -41,8 +41,7 @@ type thresholdArgs struct {
 	//
 	//	min = 0.8
 	Min cty.Value `arg:"min" type:"bound"`
-	// The largest allowed difference between the metric of real cells and of their simulation: the mean absolute
-	// error, in percent.
+	// The largest allowed mean difference between real cells and their simulations, in percent.
 	//
 	//	fidelity_pct = 10
 	FidelityPct *float64 `arg:"fidelity_pct" min:"0" max:"1000000"`

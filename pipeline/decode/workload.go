@@ -61,8 +61,8 @@ func changesBlock() *schema.Block {
 
 // submitArgs are the arguments of a submit block.
 //
-// Jobs of one job block, submitted one after another or all at once. Their names are the name of the block and a
-// number: `short-1`, `short-2`, …
+// Submits jobs of one job block, one after another or all at once. Their names are the name of the block and a number:
+// `short-1`, `short-2`, …
 type submitArgs struct {
 	// The job that is submitted.
 	//
@@ -79,8 +79,8 @@ type submitArgs struct {
 	//
 	//	start = "10s"
 	Start time.Duration `arg:"start" default:"0s"`
-	// The time between arrivals: constant (the first job arrives at `start`), or drawn from a distribution (the
-	// first job arrives one gap after `start`).
+	// The time between arrivals: constant (the first job arrives at `start`), or drawn (the first job arrives one gap
+	// later).
 	//
 	//	interarrival = exponential("400ms")
 	Interarrival workload.Arrivals `arg:"interarrival" type:"gap"`

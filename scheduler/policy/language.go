@@ -22,22 +22,22 @@ type QuestionText struct {
 // asked has the text about each question, by question.
 var asked = map[Question]QuestionText{
 	OrderOf:      {Example: `"round_robin"`},
-	BackfillOf:   {Before: "Whether a job that cannot start lets later ones pass:", Example: `"easy"`},
+	BackfillOf:   {Before: "Whether later jobs may start before a job that cannot start:", Example: `"easy"`},
 	AllocationOf: {Before: "How many cores a job gets:", Example: `"max_prop"`},
 	PreemptionOf: {
-		Before: "Whether running jobs give way to a job that cannot start, and is better in the order:", Example: `"pause"`,
+		Before: "Whether running jobs are paused for a waiting job that is earlier in the order:", Example: `"pause"`,
 	},
 	VictimsOf: {
 		Before: "Which running jobs are paused first:", After: "Only with preemption.", Example: `"smallest_request"`,
 	},
 	PlacementOf: {
-		Before: "With which of its alternatives a job starts:",
+		Before: "Which of its alternatives a job starts with:",
 		After: "The orders `sjf` and `srtf` have `pairs` for jobs with " +
 			"alternatives, unless the file says otherwise.",
 		Example: `"earliest_finish"`,
 	},
 	NodesOf: {
-		Before: "On which nodes a job runs that does not ask for a number of them:",
+		Before: "On which nodes a job without `nodes` runs:",
 		After: "A divided job asks for units: GPUs, each with its threads, or threads. Jobs with roles, and malleable jobs, stay " +
 			"on one node each.",
 		Example: `"consolidated"`,
@@ -72,7 +72,7 @@ func (q Question) argument() schema.Arg {
 	}
 	if q == OrderOf {
 		a.Meanings = a.Doc
-		a.Doc = "Who is next. docs/policies.md, and `tfexp policies NAME`, explain each order with an example."
+		a.Doc = "Which job is next. docs/policies.md, and `tfexp policies NAME`, explain each order with an example."
 		a.Required = true
 		return a
 	}

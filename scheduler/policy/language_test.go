@@ -27,16 +27,16 @@ func TestWordsOfArguments(t *testing.T) {
 		}
 	}
 	for name, want := range map[string][4]string{
-		"order":      {"required", "", "", "Who is next. "},
-		"preemption": {"", `"none"`, "`\"none\"`; `\"pause\"` under ", "Whether running jobs give way to a job that cannot start, "},
+		"order":      {"required", "", "", "Which job is next. "},
+		"preemption": {"", `"none"`, "`\"none\"`; `\"pause\"` under ", "Whether running jobs are paused for a waiting job "},
 		"victims":    {"", `"longest_run"`, "", "Which running jobs are paused first:\n- `longest_run`: those "},
 		"quantum": {"", "", "required by `round_robin`, `las`, `fair`, `gittins` and `priority_round_robin`, an error on others",
-			"How long a job runs before the order is looked at again; at least 1ms."},
-		"feedback": {"", "", "off", "A waiting job's level improves by one each time it has waited this long. Only under the orders " +
+			"How long a job runs before tfexp checks the order again; at least 1ms."},
+		"feedback": {"", "", "off", "The time after which the level of a waiting job improves by one, again and again. Only under the orders " +
 			"`priority` and `priority_round_robin`."},
 		"quanta": {"", "", "required by `mlfq`, an error on others", "The quantum of each queue "},
 		"alpha":  {"", "", "", ""},
-		"replan": {"", "", "off", "Whether all jobs, running or not, are placed again whenever one arrives or ends, "},
+		"replan": {"", "", "off", "Whether all jobs are placed again, in the order, when a job arrives or ends. "},
 	} {
 		got, ok := args[name]
 		if name == "alpha" {

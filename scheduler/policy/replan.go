@@ -9,8 +9,7 @@ import (
 // replanning is the setting of preemption that places all jobs again at each dispatch.
 var replanning = schema.Arg{
 	Name: "replan", Type: schema.Bool, DefaultDoc: "off", Example: `true`,
-	Doc: "Whether all jobs, running or not, are placed again whenever one arrives or ends, in the order, on the " +
-		"first nodes with room; jobs that do not fit are passed over, and jobs that run elsewhere move. This implies " +
+	Doc: "Whether all jobs are placed again, in the order, when a job arrives or ends. This implies " +
 		"`backfill = \"first_fit\"`. Under the placement `pairs`, pairs of a job and an alternative are placed again, so a " +
 		"running job changes to another alternative when that is free.",
 }

@@ -31,14 +31,14 @@ var source embed.FS
 func described[T any]() []schema.Arg { return schema.Described[T](source) }
 
 type quantumSetting struct {
-	// How long a job runs before the order is looked at again; at least 1ms.
+	// How long a job runs before tfexp checks the order again; at least 1ms.
 	//
 	//	quantum = "1s"
 	Quantum time.Duration `arg:"quantum,required,positive" least:"1ms"`
 }
 
 type feedbackSetting struct {
-	// A waiting job's level improves by one each time it has waited this long.
+	// The time after which the level of a waiting job improves by one, again and again.
 	//
 	// Default: off.
 	//
@@ -48,8 +48,8 @@ type feedbackSetting struct {
 
 // RoundLength is the argument of all policies of rounds.
 type RoundLength struct {
-	// The length of the rounds, at whose starts the policy decides; at least 1ms. Jobs that keep their devices are
-	// not interrupted. A round in which nothing runs any more is over.
+	// The length of a round; the policy decides at the start of each round; at least 1ms. Jobs that keep their devices
+	// are not interrupted. A round in which nothing runs any more is over.
 	//
 	//	rounds = "360s"
 	Length time.Duration `arg:"rounds,required,positive" least:"1ms"`

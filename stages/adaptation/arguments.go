@@ -12,13 +12,12 @@ import (
 
 // adaptationArgs are the arguments of an adaptation block.
 //
-// Controllers that decide when to deepen a network while it trains under a time budget, played on a table of
-// trainings: one run of every sequence of decisions, in one or several scenarios of changing resources. At each
-// decision a controller deepens a block or does nothing; controllers are ranked by the accuracy at the end. The
-// table is a file, or made by real training of a `job` (the controller `exhaustive`); with a `job`, controllers
-// decide in real training as well, after they have learned. Without workload, hardware and policy blocks an
-// experiment may have these blocks alone. Agents are trained as a stage of the run; trained agents are kept, and
-// an interrupted training continues.
+// Compares controllers that deepen a network while it trains under a time budget, on recorded or real trainings. At
+// each decision a controller deepens a block or does nothing; controllers are ranked by the accuracy at the end. The
+// table is a file, or made by real training of a `job` (the controller `exhaustive`); with a `job`, controllers decide
+// in real training as well, after they have learned. Without workload, hardware and policy blocks an experiment may
+// have these blocks alone. Agents are trained as a stage of the run; trained agents are kept, and an interrupted
+// training continues.
 //
 // The run leaves `ranking.csv` (accuracy, regret with an interval over the seeds, and rank of each controller
 // in each scenario), `choices.csv` (each decision with time left, state, probabilities and action),
@@ -46,28 +45,27 @@ type adaptationArgs struct {
 	//
 	//	job = job.net
 	Job string `arg:"job" type:"job"`
-	// Where the job trains, one training at a time.
+	// The hardware on which the job trains, one training at a time.
 	//
 	//	hardware = hardware.here
 	Hardware string `arg:"hardware" type:"hardware"`
-	// When decisions are taken, as service time of the job: one for each decision, each with the first epoch that
-	// ends then or later.
+	// The service times of the job at which controllers decide, each at the end of the next epoch.
 	//
 	// Default: at the first epochs that end after the first change.
 	//
 	//	decide = ["70s", "85s", "100s"]
 	Decide []time.Duration `arg:"decide"`
-	// How often each controller decides in real training, under the seeds 1, 2, and so on.
+	// The number of real trainings of each controller, with the seeds 1, 2, and so on.
 	//
 	//	repeats = 3
 	Repeats int `arg:"repeats" default:"1" min:"1" max:"1000"`
-	// The recorded trainings, one row for each run: a CSV file, relative to the folder of the experiment file. It may be
+	// A CSV file of recorded trainings, one row for each run; relative to the folder of the experiment file. It may be
 	// compressed with gzip (`.gz`). Runs of one sequence are averaged; every sequence must be there. A line that
 	// repeats another, number for number, is an error.
 	//
 	//	table = "cnn1.csv"
 	Table string `arg:"table"`
-	// The number of decisions of a training.
+	// The number of decisions in a training.
 	//
 	//	decisions = 3
 	Decisions int `arg:"decisions,required" min:"1" max:"20"`
@@ -77,15 +75,15 @@ type adaptationArgs struct {
 	//
 	//	blocks = 3
 	Blocks int `arg:"blocks" min:"1" max:"1000"`
-	// The names of the table's columns: of the `scenario` (a table without it has one), the `action` and the
-	// `time_left` of decisions (followed by their numbers, from 1), the `total` time and the `accuracy`. Times are
-	// in seconds.
+	// The names of the table's columns for `scenario`, `action`, `time_left`, `total` and `accuracy`. The numbers of
+	// the decisions, from 1, follow the names of `action` and `time_left`. A table without a scenario column has one
+	// scenario. Times are in seconds.
 	//
 	// Default: `scenario`, `a`, `timeleft`, `totaltime`, `acc`.
 	//
 	//	columns = { action = "step", accuracy = "final_acc" }
 	Columns []schema.Setting `arg:"columns"`
-	// How often a controller is repeated that learns, searches or draws.
+	// The number of repetitions of a controller that learns, searches or draws random numbers.
 	//
 	//	seeds = 10
 	Seeds int `arg:"seeds" default:"5" min:"1" max:"1000"`
@@ -93,7 +91,7 @@ type adaptationArgs struct {
 
 // scenarioArgs has no arguments: a scenario consists of change blocks.
 //
-// How the resources of `job` change while it trains. Without one, they stay as they are.
+// A scenario: how the resources of `job` change while it trains. Without one, they stay as they are.
 type scenarioArgs struct{}
 
 //go:embed arguments.go real_training_block.go
@@ -122,11 +120,11 @@ func adaptationBlock() *schema.Block {
 func controllerBlock() *schema.Block {
 	b := &schema.Block{
 		Name: "controller", Label: "kind of controller", Required: true,
-		Doc: "A controller that is compared with the others.",
+		Doc: "A controller to compare with the other controllers.",
 	}
 	name := schema.Arg{
 		Name: "name", Type: schema.String, DefaultDoc: "its kind", Example: `"alone"`,
-		Doc: "Its name in the results. Two of one kind need names.",
+		Doc: "The name of the controller in the results. Two of one kind need names.",
 	}
 	for _, k := range deepening.Kinds() {
 		b.Labels = append(b.Labels, k.Name)

@@ -49,14 +49,13 @@ var source embed.FS
 
 // alloxSettings are the arguments of the order.
 type alloxSettings struct {
-	// The part of the users with waiting jobs, those with the least progress, whose jobs are matched: 1 is for the
-	// least mean JCT, less for fairness. Users without a name own one job each.
+	// The part of the users whose jobs are matched, least progress first: 1 minimizes mean JCT, smaller values are
+	// fairer. Users without a name own one job each.
 	//
 	//	alpha = 0.3
 	Alpha float64 `arg:"alpha" default:"1" min:"0.001" max:"1"`
-	// A job that has waited longer than this goes before all matchings: it starts with the fastest of its
-	// alternatives that has room, and until one has, no other job starts. It is looked at whenever a job arrives or
-	// ends.
+	// The waiting time after which a job goes first: no other job starts before it. It starts with its fastest
+	// alternative that has room. tfexp checks the waiting time when a job arrives or ends.
 	//
 	// Default: off.
 	//

@@ -10,9 +10,8 @@ import (
 
 // Partition is a set of nodes with rules for the jobs on them.
 //
-// A partition of the cluster: nodes, and what jobs on them may ask for. Partitions may share nodes. A job belongs to
-// the partition that it names, or to the first with `default`. Read by the order `multifactor` and the backfill
-// `periodic`.
+// A partition of the cluster: nodes with limits for their jobs. Partitions may share nodes. A job belongs to the
+// partition that it names, or to the first with `default`. Read by the order `multifactor` and the backfill `periodic`.
 //
 //	policy "slurm" {
 //	  order    = "multifactor"
@@ -24,65 +23,66 @@ import (
 //	  }
 //	}
 type Partition struct {
-	// The name, where it cannot be a label.
+	// The name, if it cannot be a label.
 	//
 	// Default: the label.
 	//
 	//	name = "2nd.floor"
 	Name string `arg:"name"`
-	// The nodes, by name; `n-[1-16,20]` names several.
+	// The names of the nodes; `n-[1-16,20]` names several.
 	//
 	// Default: all.
 	//
 	//	nodes = ["n-[1-12]"]
 	Nodes []string `arg:"nodes"`
-	// Jobs that name no partition belong to this one.
+	// Whether jobs that name no partition run in this one.
 	//
 	//	default = true
 	Default bool `arg:"default" default:"false"`
-	// Jobs of a higher tier come before all of a lower one, whatever their priorities.
+	// The tier of the partition: jobs of a higher tier go first, whatever their priorities.
 	//
 	//	tier = 2
 	Tier int `arg:"tier" default:"1" min:"0" max:"65533"`
-	// The value of the partition in priorities: its factor is this value, as a part of the greatest of all partitions.
+	// The value of the partition in priorities, relative to the greatest value of all partitions.
 	//
 	//	factor = 10
 	Factor int `arg:"factor" default:"1" min:"0" max:"65533"`
-	// The time limit of jobs that have none, and the longest that a job may have. A job that asks for more never starts.
+	// The longest time limit of a job, which is also the limit of jobs that request none. A job that asks for more
+	// never starts.
 	//
 	// Default: no limit.
 	//
 	//	max_time = "1h"
 	MaxTime time.Duration `arg:"max_time,positive"`
-	// The time limit of jobs that ask for none.
+	// The time limit of jobs that request none.
 	//
 	// Default: `max_time`.
 	//
 	//	default_time = "10m"
 	DefaultTime time.Duration `arg:"default_time,positive"`
-	// The most nodes that a job may have; more are never given to it.
+	// The most nodes of a job.
 	//
 	// Default: no bound.
 	//
 	//	max_nodes = 4
 	MaxNodes int `arg:"max_nodes" min:"1" max:"nodes"`
-	// The quality of service whose limits hold for all jobs of the partition together.
+	// The quality of service whose limits apply to all jobs of the partition together.
 	//
 	// Default: none.
 	//
 	//	qos = "short"
 	QOS string `arg:"qos"`
-	// The fate of jobs that give way to jobs of a higher tier (`preemption_by = "partition"`).
+	// What happens to jobs that are preempted by a higher tier (`preemption_by = "partition"`).
 	//
 	// Default: the policy's.
 	//
 	//	preempt_mode = "requeue"
 	PreemptMode string `arg:"preempt_mode" allowed:"off requeue cancel suspend"`
-	// The time that a job may still run when it must give way.
+	// The time that a preempted job may still run.
 	//
 	//	grace = "1m"
 	Grace time.Duration `arg:"grace" default:"0s"`
-	// Its jobs have their nodes for themselves.
+	// Whether its jobs share their nodes with no other job.
 	//
 	//	exclusive = true
 	Exclusive bool `arg:"exclusive" default:"false"`
@@ -92,7 +92,7 @@ type Partition struct {
 
 // Limits bound the jobs of a user, an account or a quality of service.
 type Limits struct {
-	// The most cores, nodes and running jobs of all together, and the most jobs that wait or run.
+	// The most cores of all running jobs together.
 	//
 	// Default: no bound.
 	//
@@ -110,13 +110,13 @@ type Limits struct {
 	//
 	//	group_gpus = 8
 	GroupGPUs int `arg:"group_gpus" min:"0" max:"1e9"`
-	// The most running jobs of all together.
+	// The most jobs that run at the same time.
 	//
 	// Default: no bound.
 	//
 	//	group_jobs = 20
 	GroupJobs int `arg:"group_jobs" min:"0" max:"1e9"`
-	// The most jobs of all together that wait or run; others are refused when they come.
+	// The most jobs that wait or run at the same time; more jobs are refused.
 	//
 	// Default: no bound.
 	//
@@ -134,19 +134,19 @@ type Limits struct {
 	//
 	//	max_nodes = 4
 	MaxNodes int `arg:"max_nodes" min:"0" max:"1e9"`
-	// The most running jobs of a user.
+	// The most jobs of one user that run at the same time.
 	//
 	// Default: no bound.
 	//
 	//	max_jobs = 2
 	MaxJobs int `arg:"max_jobs" min:"0" max:"1e9"`
-	// The most jobs of a user that wait or run; others are refused when they come.
+	// The most jobs of one user that wait or run; more jobs are refused.
 	//
 	// Default: no bound.
 	//
 	//	max_submit = 50
 	MaxSubmit int `arg:"max_submit" min:"0" max:"1e9"`
-	// The most cores of all running jobs of a user.
+	// The most cores of all running jobs of one user.
 	//
 	// Default: no bound.
 	//
@@ -162,7 +162,7 @@ type Limits struct {
 
 // QOS is a quality of service.
 //
-// A quality of service that jobs ask for. Limits without `group_` hold for each user, or job.
+// A quality of service that jobs request. Limits without `group_` hold for each user, or job.
 //
 //	policy "slurm" {
 //	  order    = "multifactor"
@@ -174,37 +174,37 @@ type Limits struct {
 //	  }
 //	}
 type QOS struct {
-	// The name, where it cannot be a label.
+	// The name, if it cannot be a label.
 	//
 	// Default: the label.
 	//
 	//	name = "2nd.floor"
 	Name string `arg:"name"`
-	// Its value in priorities: its factor is this value, as a part of the greatest of all.
+	// The value of the quality of service in priorities, relative to the greatest value.
 	//
 	//	priority = 100
 	Priority int `arg:"priority" default:"0" min:"0" max:"1e9"`
-	// The qualities of service whose running jobs give way to jobs of this one (`preemption_by = "qos"`).
+	// The qualities of service whose running jobs it may preempt (`preemption_by = "qos"`).
 	//
 	// Default: none.
 	//
 	//	preempts = ["low"]
 	Preempts []string `arg:"preempts"`
-	// What becomes of its jobs when they give way.
+	// What happens to its jobs when they are preempted.
 	//
 	// Default: the policy's.
 	//
 	//	preempt_mode = "cancel"
 	PreemptMode string `arg:"preempt_mode" allowed:"off requeue cancel suspend"`
-	// The time that a job may still run when it must give way, and the time after its start in which no job must.
+	// The time that a preempted job may still run.
 	//
 	//	grace = "1m"
 	Grace time.Duration `arg:"grace" default:"0s"`
-	// For how long after its start a job need not give way.
+	// The time after its start in which a job cannot be preempted.
 	//
 	//	exempt = "10m"
 	Exempt time.Duration `arg:"exempt" default:"0s"`
-	// The weight of an hour in fair shares.
+	// The factor by which usage counts in fair shares.
 	//
 	//	usage_factor = 0.5
 	UsageFactor float64 `arg:"usage_factor" default:"1" min:"0" max:"1e6"`
@@ -213,7 +213,7 @@ type QOS struct {
 
 // Account is an account with users, or a user of one.
 //
-// An account, with its part of the machine, its users and their limits. Accounts may have a parent.
+// An account, with its share of the machine, its users and their limits. Accounts may have a parent.
 //
 //	policy "slurm" {
 //	  order    = "multifactor"
@@ -225,27 +225,27 @@ type QOS struct {
 //	  }
 //	}
 type Account struct {
-	// The name, where it cannot be a label.
+	// The name, if it cannot be a label.
 	//
 	// Default: the label.
 	//
 	//	name = "2nd.floor"
 	Name string `arg:"name"`
-	// Its part of what its parent has, relative to its siblings.
+	// The share of its parent's resources, relative to its siblings.
 	//
 	//	shares = 50
 	Shares int `arg:"shares" default:"1" min:"0" max:"1e9"`
-	// The account above it.
+	// The parent account.
 	//
 	// Default: the root of all accounts.
 	//
 	//	parent = "science"
 	Parent string `arg:"parent"`
-	// What its jobs have in priorities (`weight_association`), as a part of the greatest of all.
+	// The value of its jobs in priorities (`weight_association`), relative to the greatest value.
 	//
 	//	priority = 10
 	Priority int `arg:"priority" default:"0" min:"0" max:"1e9"`
-	// The quality of service of jobs that ask for none.
+	// The quality of service of jobs that request none.
 	//
 	// Default: the account's above, or `normal`.
 	//
@@ -256,7 +256,7 @@ type Account struct {
 
 // NodeSet says more of nodes.
 //
-// Facts of nodes besides their size.
+// The weight and features of some nodes.
 //
 //	policy "slurm" {
 //	  order    = "multifactor"
@@ -268,16 +268,16 @@ type Account struct {
 //	  }
 //	}
 type NodeSet struct {
-	// The nodes, by name; `n-[1-16,20]` names several.
+	// The names of the nodes; `n-[1-16,20]` names several.
 	//
 	//	names = ["n-[1-4]"]
 	Names []string `arg:"names,required"`
-	// Nodes with less weight are taken first.
+	// The weight of the nodes: jobs get nodes with lower weights first.
 	//
 	//	weight = 10
 	Weight int `arg:"weight" default:"1" min:"0" max:"1e9"`
-	// What jobs may ask for by name. Nodes with GPUs of a type have `gpu:<type>` without it; nodes whose GPUs have no type
-	// have the feature of any type, unless it is listed here.
+	// The features of the nodes, which jobs request by name. Nodes with GPUs of a type have `gpu:<type>` without it;
+	// nodes whose GPUs have no type have the feature of any type, unless it is listed here.
 	//
 	// Default: none.
 	//
@@ -292,7 +292,7 @@ func init() {
 	schema.Document("batch", source)
 	account := schema.BlockFor[Account](schema.Block{Name: "account", Label: "name"})
 	user := schema.BlockFor[Account](schema.Block{Name: "user", Label: "name"})
-	user.Example, user.Doc = "", "A user of the account, with the limits of this user in it."
+	user.Example, user.Doc = "", "A user of the account, with limits of this user."
 	user.Args = slices.DeleteFunc(user.Args, func(a schema.Arg) bool { return a.Name == "parent" })
 	account.Blocks = []*schema.Block{user}
 	for _, b := range []*schema.Block{

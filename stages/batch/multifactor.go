@@ -23,7 +23,7 @@ type factors struct {
 	//
 	//	weight_age = 1000
 	Age float64 `arg:"weight_age" default:"0" min:"0" max:"1e12"`
-	// The age beyond which a job gets no older.
+	// The age at which the factor of age reaches its maximum.
 	//
 	//	max_age = "24h"
 	MaxAge time.Duration `arg:"max_age,positive" default:"168h"`
@@ -31,16 +31,16 @@ type factors struct {
 	//
 	//	weight_fair_share = 10000
 	Fair float64 `arg:"weight_fair_share" default:"0" min:"0" max:"1e12"`
-	// Fair shares are ranks, by Fair Tree. Without it the share of a user is 2^(−u/s): u is the user's part of all usage,
-	// together with the account's, and s the user's part of all shares.
+	// Whether fair shares are ranks of Slurm's Fair Tree algorithm. Without it the share of a user is 2^(−u/s): u is
+	// the user's part of all usage, together with the account's, and s the user's part of all shares.
 	//
 	//	fair_tree = false
 	Tree bool `arg:"fair_tree" default:"true"`
-	// Divides u/s in fair shares without Fair Tree.
+	// The divisor of usage / shares in fair shares without Fair Tree.
 	//
 	//	fair_share_damping = 2
 	Damping float64 `arg:"fair_share_damping" default:"1" min:"1" max:"1e6"`
-	// The time in which past usage loses half of its weight; with `0s` it never does.
+	// The time after which past usage counts half; with `0s` it always counts fully.
 	//
 	//	half_life = "24h"
 	HalfLife time.Duration `arg:"half_life" default:"168h"`
@@ -51,15 +51,15 @@ type factors struct {
 	//
 	//	charge = "updates"
 	Charge string `arg:"charge" allowed:"updates"`
-	// How often usage, and the priorities of waiting jobs, are brought up to date.
+	// How often the usage and the priorities of waiting jobs are updated.
 	//
 	//	recalculate = "1m"
 	Period time.Duration `arg:"recalculate,positive" least:"1s" default:"5m"`
-	// The weight of the job's size: the mean of its parts of the nodes and of the cores.
+	// The weight of the job's size: the mean of its share of nodes and its share of cores.
 	//
 	//	weight_size = 500
 	Size float64 `arg:"weight_size" default:"0" min:"0" max:"1e12"`
-	// Small jobs have the greater factor of size.
+	// Whether smaller jobs have a greater size factor.
 	//
 	//	favor_small = true
 	Small bool `arg:"favor_small" default:"false"`
@@ -71,18 +71,18 @@ type factors struct {
 	//
 	//	weight_qos = 1000
 	QOS float64 `arg:"weight_qos" default:"0" min:"0" max:"1e12"`
-	// The weight of the priority of the job's user, or account.
+	// The weight of the priority of the job's user or account.
 	//
 	//	weight_association = 1000
 	Association float64 `arg:"weight_association" default:"0" min:"0" max:"1e12"`
-	// Weights of the requested resources, as parts of the partition's: `cpu`, `node`, `mem` and `gpu`.
+	// The weights of the job's share of `cpu`, `node`, `mem` and `gpu` of its partition.
 	//
 	// Default: none.
 	//
 	//	weights_resources = { cpu = "1000", gpu = "5000" }
 	Resources []schema.Setting `arg:"weights_resources"`
-	// When the batch system was started, counted from the first arrival: the first instant of all periodic work. With
-	// `random` it is drawn for each replicate, from the hour before the first arrival.
+	// The start of all periodic work, counted from the first arrival; `"random"` draws it. With `random` it is drawn
+	// for each replicate, from the hour before the first arrival.
 	//
 	//	phase = "-12s"
 	Phase string `arg:"phase" default:"0s"`

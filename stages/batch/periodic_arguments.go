@@ -15,20 +15,21 @@ const Periodic policy.Backfill = "periodic"
 
 // periodicArgs are the arguments of the backfill.
 type periodicArgs struct {
-	// How many jobs after the first one are looked at when jobs come or end.
+	// How many waiting jobs the scheduler checks when a job arrives or ends.
 	//
 	//	queue_depth = 50
 	Depth int `arg:"queue_depth" default:"100" min:"0" max:"jobs"`
-	// How often all waiting jobs are looked at.
+	// How often the scheduler checks all waiting jobs.
 	//
 	//	queue_interval = "20s"
 	Interval time.Duration `arg:"queue_interval,positive" least:"1s" default:"1m"`
-	// The least time between two looks at the queue for jobs that have come.
+	// The shortest time between two checks of the queue after submissions.
 	//
 	//	submit_delay = "1s"
 	Delay time.Duration `arg:"submit_delay" default:"3s"`
-	// The instants at which the queue is looked at, up to `queue_depth` (`look`) or all of it (`all`), and the rounds of
-	// backfill, since the first arrival and in their order, instead of periods: as the log of a controller has them.
+	// The times at which the scheduler checks the queue, from a controller's log, instead of periods. The times count
+	// from the first arrival, in their order: `look` checks up to `queue_depth` jobs, `all` checks all jobs, and
+	// backfill runs at the others.
 	//
 	// Default: periods.
 	//
@@ -39,83 +40,84 @@ type periodicArgs struct {
 	//
 	//	backfill_interval = "5s"
 	Round time.Duration `arg:"backfill_interval,positive" least:"1s" default:"30s"`
-	// How far a round of backfill looks ahead.
+	// How far a round of backfill plans ahead.
 	//
 	//	backfill_window = "48h"
 	Window time.Duration `arg:"backfill_window,positive" default:"24h"`
-	// The instants of reservations are multiples of this.
+	// The time to whose multiples the times of reservations are rounded.
 	//
 	//	backfill_resolution = "5m"
 	Resolution time.Duration `arg:"backfill_resolution,positive" least:"1s" default:"1m"`
-	// How many jobs a round of backfill looks at.
+	// The most jobs that a round of backfill checks.
 	//
 	//	backfill_depth = 1000
 	Jobs int `arg:"backfill_depth" default:"500" min:"1" max:"jobs"`
-	// How many of each partition; `0` for no bound.
+	// The most jobs of one partition that a round of backfill checks; `0` means no bound.
 	//
 	//	backfill_depth_partition = 200
 	PerPartition int `arg:"backfill_depth_partition" default:"0" min:"0" max:"jobs"`
-	// How many of each user; `0` for no bound.
+	// The most jobs of one user that a round of backfill checks; `0` means no bound.
 	//
 	//	backfill_depth_user = 20
 	PerUser int `arg:"backfill_depth_user" default:"0" min:"0" max:"jobs"`
-	// How many jobs a round starts; `0` for no bound.
+	// The most jobs that a round of backfill starts; `0` means no bound.
 	//
 	//	backfill_starts = 50
 	Starts int `arg:"backfill_starts" default:"0" min:"0" max:"jobs"`
-	// For a reservation running jobs end in groups. The first group lasts for this time from the next multiple of it
-	// after the first end. The time doubles with each group.
+	// The time within which ends of running jobs count as one end, for a reservation. The first group lasts for this
+	// time from the next multiple of it after the first end. The time doubles with each group.
 	//
 	//	backfill_grouping = "30s"
 	Grouping time.Duration `arg:"backfill_grouping,positive" default:"30s"`
-	// Which running jobs give way to a job that cannot start: those of a `qos` that its own preempts, or those of a
-	// `partition` of a lower tier.
+	// Which running jobs are preempted for a job that cannot start: by `qos`, or jobs of a `partition` of a lower tier.
 	//
 	//	preemption_by = "qos"
 	PreemptionBy string `arg:"preemption_by" default:"none" allowed:"none qos partition"`
-	// What becomes of jobs that give way: they wait again with all of their work, end, or are paused.
+	// What happens to preempted jobs: they wait again with all their work (`requeue`), end (`cancel`), or are paused
+	// (`suspend`).
 	//
 	//	preempt_mode = "cancel"
 	PreemptMode string `arg:"preempt_mode" default:"requeue" allowed:"off requeue cancel suspend"`
-	// How long a job waits, after others gave way to it, before it has more give way.
+	// The time after a preemption in which the same job preempts no other jobs.
 	//
 	//	preempt_again = "40s"
 	Again time.Duration `arg:"preempt_again" default:"0s"`
-	// How long a job that was put back waits at least, once its nodes are released.
+	// The shortest time that a requeued job waits after its nodes are released.
 	//
 	//	requeue_delay = "1m"
 	RequeueDelay time.Duration `arg:"requeue_delay" default:"2m"`
-	// How long beyond its time limit a job runs before it is ended.
+	// How long a job may run beyond its time limit.
 	//
 	//	over_limit = "5m"
 	OverLimit time.Duration `arg:"over_limit" default:"30s"`
-	// The queue is looked at as soon as a job ends. Otherwise the look comes as for jobs that have come.
+	// Whether the scheduler checks the queue as soon as a job ends. Otherwise the look comes as for jobs that have
+	// come.
 	//
 	//	look_at_ends = false
 	AtEnds bool `arg:"look_at_ends" default:"true"`
-	// How long the nodes of a job that has ended take no other jobs: its remains are removed.
+	// How long the nodes of an ended job take no other jobs, while the job is cleaned up.
 	//
 	//	release = "1s"
 	Release time.Duration `arg:"release" default:"0s"`
-	// The same for single jobs, by name, for each time that the job ends: as the log of a controller has it.
+	// The cleanup times of single jobs, by name, for each end of the job, from a controller's log.
 	//
 	// Default: `release`, or `release_stopped`.
 	//
 	//	releases = { "1005" = "80ms", "1006" = "1.2s 15ms" }
 	Releases []schema.Setting `arg:"releases"`
-	// The same for the first node of a job that was made to end, as it gave way, or reached its limit.
+	// The cleanup time of the first node of a job that was preempted or reached its limit.
 	//
 	//	release_stopped = "1s"
 	StopRelease time.Duration `arg:"release_stopped" default:"0s"`
-	// The time of the day at the first arrival. Times of reservations are multiples of the resolution on this clock.
+	// The time of day at the first arrival. Times of reservations are multiples of the resolution on this clock.
 	//
 	//	clock = "9h30m"
 	Clock time.Duration `arg:"clock" default:"0s"`
-	// Jobs get the nodes with the most free cores, not nodes that follow each other.
+	// Whether jobs get the nodes with the most free cores, instead of neighboring nodes.
 	//
 	//	least_loaded = true
 	Spread bool `arg:"least_loaded" default:"false"`
-	// A limit that holds a job back also holds back those behind it in its partition.
+	// Whether a limit that stops a job also stops the jobs behind it in its partition.
 	//
 	//	limits_block = true
 	LimitsBlock bool `arg:"limits_block" default:"false"`

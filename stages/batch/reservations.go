@@ -7,8 +7,8 @@ import (
 
 // Reservation keeps nodes for jobs that name it, for some time.
 //
-// Nodes that take only jobs which name the reservation, from one time to another. A job that does not name it starts on
-// them only if its time limit ends before.
+// Nodes that only jobs of the reservation may use, for some time. A job that does not name it starts on them only if
+// its time limit ends before.
 //
 //	policy "slurm" {
 //	  order    = "multifactor"
@@ -20,27 +20,27 @@ import (
 //	  }
 //	}
 type Reservation struct {
-	// The name, where it cannot be a label.
+	// The name, if it cannot be a label.
 	//
 	// Default: the label.
 	//
 	//	name = "2nd.floor"
 	Name string `arg:"name"`
-	// The nodes, by name; `n-[1-16,20]` names several.
+	// The names of the nodes; `n-[1-16,20]` names several.
 	//
 	// Default: all.
 	//
 	//	nodes = ["n-[1-4]"]
 	Nodes []string `arg:"nodes"`
-	// When it begins, and ends.
+	// When the reservation begins.
 	//
 	//	from = "48h"
 	From time.Duration `arg:"from" default:"0s"`
-	// When it ends.
+	// When the reservation ends.
 	//
 	//	until = "56h"
 	Until time.Duration `arg:"until,required,positive"`
-	// Nobody knows of it before it begins, as of nodes that fail. Jobs that run on them go on.
+	// Whether the reservation is unknown before it begins, as when nodes fail. Jobs that run on them go on.
 	//
 	//	sudden = true
 	Sudden bool `arg:"sudden" default:"false"`

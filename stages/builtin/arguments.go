@@ -35,7 +35,7 @@ type trainer struct {
 
 // schedule has the arguments that follow a program's own arguments.
 type schedule struct {
-	// Factor on the learning rate after each epoch.
+	// The factor by which the learning rate is multiplied after each epoch.
 	//
 	// Default: 1.
 	//
@@ -49,8 +49,8 @@ type schedule struct {
 
 // deepened has the arguments of a program whose network can be deepened while it trains.
 type deepened struct {
-	// Layers in each block of the network: first the convolutions, then the hidden layers. Each layer of a block
-	// has the size of its first one.
+	// The number of layers in each block of the network: first the convolutions, then the hidden layers. Each layer of
+	// a block has the size of its first one.
 	//
 	// Default: one layer in each.
 	//
@@ -110,7 +110,7 @@ type cnnArgs struct {
 
 // builtinArgs has no arguments of all programs: each has its own.
 //
-// A training program that is part of tfexp. It learns to recognise handwritten digits in images of 8×8 pixels.
+// A training program that is built into tfexp. It learns to recognise handwritten digits in images of 8×8 pixels.
 //
 //	job "deep" {
 //	  builtin "mlp" {

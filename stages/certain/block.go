@@ -14,33 +14,34 @@ import (
 
 // certainArgs are the arguments of a certain block.
 //
-// Adds replicates, at most `replicates`, until every comparison is decided: its interval leaves out no difference, so that
-// one side is better; or it lies within the given share of none ("the same within 5%"). A comparison that is decided gets
-// no more replicates. Results are looked at after 3 replicates, after each of the next ones, and then after a quarter more
-// each time; the intervals and verdicts of all looks together have the level of the comparison (docs/statistics.md).
+// Adds replicates, up to `replicates`, until every comparison is decided: one side is better, or both are the same
+// within the given share. A comparison that is decided gets no more replicates. Results are looked at after 3
+// replicates, after each of the next ones, and then after a quarter more each time; the intervals and verdicts of all
+// looks together have the level of the comparison (docs/statistics.md).
 //
 //	experiment "study" {
 //	  replicates = 40 # at most
 //	  certain { within = "5%" }
 //	}
 type certainArgs struct {
-	// How large a difference does not matter: a ratio whose interval is within it is decided as the same.
+	// The largest difference that does not matter: if the interval of a ratio is within it, both sides are the same.
 	//
 	//	within = "10%"
 	Within float64 `arg:"within" type:"share" default:"0.05" min:"0.0001" max:"0.9"`
-	// The compared metrics that have to be decided. Others are compared with the replicates that these take.
+	// The compared metrics that must be decided. Others are compared with the replicates that these take.
 	//
 	// Default: all that are compared.
 	//
 	//	metrics = ["mean_waiting"]
 	Metrics []string `arg:"metrics"`
-	// How long cells may run in all. Then no further replicates begin, and the report names the undecided comparisons.
+	// The longest total time of all cells. Then no further replicates begin, and the report names the undecided
+	// comparisons.
 	//
 	// Default: no end.
 	//
 	//	time = "30m"
 	Time time.Duration `arg:"time,positive"`
-	// Whether a policy that is decided to be worse in one comparison gets no more replicates for its other ones, either.
+	// Whether a policy that is worse in one comparison gets no more replicates.
 	//
 	//	drop_losers = true
 	DropLosers bool `arg:"drop_losers" default:"false"`

@@ -25,12 +25,12 @@ import (
 
 // clusterArgs are the arguments of a cluster block.
 //
-// The speed of a job with roles in simulation, by the devices of its parts, also after a worker is lost or comes
-// back. A worker on a device that alone makes r steps/s makes r times the factor of its region; n
-// parameter servers serve at most P = `limit` · n^`exponent` steps/s. All parts together make (S^−p +
-// P^−p)^(−1/p) steps/s with p = `sharpness`, where S is the sum over the workers: of 1/(1/r + 1/P), as each
-// step waits to be served, or of r with `law = "apart"`. A worker without parameter servers keeps the weights
-// itself, which takes it as long as one server. The roles `worker` and `chief` work, `ps` serves.
+// The simulated speed of a job with roles, by the devices of its parts, also after a worker is lost or returns. A
+// worker on a device that alone makes r steps/s makes r times the factor of its region; n parameter servers serve at
+// most P = `limit` · n^`exponent` steps/s. All parts together make (S^−p + P^−p)^(−1/p) steps/s with p = `sharpness`,
+// where S is the sum over the workers: of 1/(1/r + 1/P), as each step waits to be served, or of r with `law = "apart"`.
+// A worker without parameter servers keeps the weights itself, which takes it as long as one server. The roles `worker`
+// and `chief` work, `ps` serves.
 //
 // The rates, the limit, the exponent and the sharpness are given, or fitted to a `file` of measured clusters;
 // a value given next to a file replaces the fitted one. Several models in a file have exponents and sharpnesses
@@ -59,31 +59,31 @@ import (
 //	  }
 //	}
 type clusterArgs struct {
-	// A CSV file of measured clusters, relative to the folder of the experiment file, with the columns `gpu`,
-	// `parameter_servers`, `workers` and `steps_per_s`, and perhaps `model`. In place of `steps_per_s` it can have
+	// A CSV file of measured clusters with the columns `gpu`, `parameter_servers`, `workers`, `steps_per_s` and
+	// optionally `model`; relative to the folder of the experiment file. In place of `steps_per_s` it can have
 	// `seconds`, the duration of `steps` steps.
 	//
 	//	file = "steps_per_s.csv"
 	File string `arg:"file"`
-	// The columns of `file` that are called otherwise.
+	// The names of columns of `file` that differ from those of `file`.
 	//
 	// Default: as above.
 	//
 	//	columns = { gpu = "device", seconds = "duration" }
 	Columns []schema.Setting `arg:"columns" needs:"file"`
-	// The steps whose duration the column `seconds` has.
+	// The number of steps that the times in the column `seconds` are for.
 	//
 	// Default: the steps of the job.
 	//
 	//	steps = 64000
 	Steps int `arg:"steps" min:"1" max:"epochs" needs:"file"`
-	// Which model of `file` the job trains.
+	// The model in `file` that the job trains.
 	//
 	// Default: the only one.
 	//
 	//	model = "res32"
 	Model string `arg:"model" needs:"file"`
-	// The steps per second of one worker, without a wait for parameter servers, by the type of its GPUs.
+	// The steps per second of one worker that never waits for parameter servers, by its type of GPU.
 	//
 	// Default: fitted.
 	//
@@ -101,25 +101,24 @@ type clusterArgs struct {
 	//
 	//	limit = 44
 	Limit *float64 `arg:"limit" min:"1e-09" max:"1000000000000"`
-	// How the limit grows with the number of parameter servers: 1 in proportion.
+	// The exponent with which the limit grows with the number of parameter servers: 1 means in proportion.
 	//
 	// Default: fitted, or 0.8.
 	//
 	//	exponent = 0.9
 	Exponent *float64 `arg:"exponent" min:"0" max:"10"`
-	// How sharp the bend is at the limit.
+	// How suddenly the speed stops growing at the limit: greater is more sudden.
 	//
 	// Default: fitted, or 4.
 	//
 	//	sharpness = 3
 	Sharpness *float64 `arg:"sharpness" min:"0.05" max:"1000"`
-	// Whether the time at the parameter servers is a part of each worker's step, or apart from it.
+	// Whether the time at the parameter servers is a part of each worker's step (`queued`), or not (`apart`).
 	//
 	//	law = "apart"
 	Law string `arg:"law" default:"queued" allowed:"queued apart"`
-	// By pair of regions, the factor on the speed of a worker in one whose parameter servers are in the other, of
-	// several the lowest. A pair is written with a blank between, in either order; within a region the factor is
-	// 1.
+	// The factor on a worker's speed if its parameter servers are in another region, by pair of regions; the lowest
+	// factor counts. A pair is written with a blank between, in either order; within a region the factor is 1.
 	//
 	// Default: 1.
 	//

@@ -45,18 +45,18 @@ import (
 //	  }
 //	}
 type arguments struct {
-	// The part of a job in which it keeps one core busy, however many it holds.
+	// The part of a job that keeps only one of its cores busy.
 	//
 	//	serial = 0.05
 	Serial float64 `arg:"serial" default:"0" min:"0" max:"1"`
-	// How many busy cores the node serves at full speed, as a part of its threads: below 1 where jobs wait for the memory,
-	// or two threads share a core.
+	// The part of the threads that can be busy at full speed: below 1 if jobs wait for memory, or two threads share a
+	// core.
 	//
 	// Default: required without `file`.
 	//
 	//	capacity = 0.8
 	Capacity float64 `arg:"capacity" min:"1e-3" max:"1e3"`
-	// How suddenly the slowdown begins at the capacity; small numbers let it begin long before.
+	// How suddenly the slowdown begins at the capacity: with small numbers it begins earlier.
 	//
 	//	sharpness = 2
 	Sharpness float64 `arg:"sharpness" default:"4" min:"0.2" max:"20"`
@@ -64,7 +64,7 @@ type arguments struct {
 	//
 	//	file = "contention.csv"
 	File string `arg:"file"`
-	// Cores of the machine that was measured.
+	// The cores of the measured machine.
 	//
 	// Default: required with `file`.
 	//
@@ -74,7 +74,7 @@ type arguments struct {
 	//
 	//	cores_column = "Cores_Per_C"
 	CoresColumn string `arg:"cores_column" default:"cores"`
-	// The column of `file` with the number of jobs side by side.
+	// The column of `file` with the number of jobs that ran at the same time.
 	//
 	//	jobs_column = "Containers"
 	JobsColumn string `arg:"jobs_column" default:"jobs"`
@@ -82,13 +82,13 @@ type arguments struct {
 	//
 	//	time_column = "Time"
 	TimeColumn string `arg:"time_column" default:"seconds"`
-	// The rows of `file` that count: those with these texts in these columns.
+	// The rows of `file` that count: by column, the text that they must have.
 	//
 	// Default: all.
 	//
 	//	where = { model = "resnet" }
 	Where []schema.Setting `arg:"where"`
-	// The cores that the jobs of a node really share, where its `threads` promise more than there are.
+	// The real cores of a node, if `threads` of the node is a greater number.
 	//
 	// Default: the threads of the node.
 	//

@@ -26,11 +26,10 @@ import (
 
 // elasticArgs are the arguments of an elastic block.
 //
-// The speed of a simulated job that can continue with any number of GPUs, on any number of nodes, and with another
-// batch size: the time of a step, and its progress. Orders such as `optimus` and `pollux`
-// set the GPUs of such jobs again in each round; under other policies it trains on its request. Its work is
-// `epochs`. The `gpu_rate` of the runtime block then says how many times faster a gradient is on each type of GPU than
-// this block says: the average over GPUs takes as long on all.
+// The speed of a simulated job whose number of GPUs and batch size can change: the time and progress of a step. Orders
+// such as `optimus` and `pollux` set the GPUs of such jobs again in each round; under other policies it trains on its
+// request. Its work is `epochs`. The `gpu_rate` of the runtime block then says how many times faster a gradient is on
+// each type of GPU than this block says: the average over GPUs takes as long on all.
 //
 // Either `measurements` has recorded runs of the program, or the arguments from `alpha_c` on have the law
 // of Pollux: a gradient over b samples takes a GPU Tg = `alpha_c` + `beta_c`·b seconds; its average over K GPUs
@@ -68,12 +67,13 @@ import (
 //	  }
 //	}
 type elasticArgs struct {
-	// A folder with measurements of the program, or with a folder for each of several programs; or a tar archive
-	// of such folders (`.tar`, `.tar.gz`, `.tgz`). Relative to the folder of the experiment file.
+	// A folder with measurements of the program, a folder with one such folder for each program, or a tar archive of
+	// either. The names of archives end with `.tar`, `.tar.gz` or `.tgz`. Relative to the folder of the experiment
+	// file.
 	//
 	//	measurements = "pollux/traces.tar.gz"
 	Measurements string `arg:"measurements"`
-	// Which of several programs the job is: the name of its folder.
+	// The folder of the job's program, if `measurements` has several programs.
 	//
 	// Default: the name of the job.
 	//
@@ -92,14 +92,14 @@ type elasticArgs struct {
 	//
 	//	max_gpus = 8
 	MaxGPUs int `arg:"max_gpus" min:"1" max:"threads"`
-	// The ends of epochs are rounded to multiples of this, as in simulators that proceed in steps. An epoch that ends just
-	// after the start of a round has not ended when the policy decides about that round.
+	// The time to whose multiples tfexp rounds the ends of epochs, as simulators with time steps do. An epoch that ends
+	// just after the start of a round has not ended when the policy decides about that round.
 	//
 	// Default: 1ns.
 	//
 	//	resolution = "1s"
 	Resolution time.Duration `arg:"resolution"`
-	// The batch size that the program was tuned for, and its least, in samples.
+	// The batch size that the program was tuned for, which is also the smallest, in samples.
 	//
 	// Default: the least that was recorded.
 	//
@@ -111,19 +111,19 @@ type elasticArgs struct {
 	//
 	//	max_batch = 4096
 	MaxBatch int `arg:"max_batch" min:"1" max:"1073741824"`
-	// The fewest samples that a GPU takes at once.
+	// The smallest batch of one GPU, in samples.
 	//
 	// Default: the least that was measured, or 1.
 	//
 	//	min_per_gpu = 8
 	MinPerGPU int `arg:"min_per_gpu" min:"1" max:"1073741824"`
-	// The most samples that a GPU takes at once. A larger batch is made of several gradients that are added up.
+	// The largest batch of one GPU, in samples. A larger batch is made of several gradients that are added up.
 	//
 	// Default: the most that was measured, or `max_batch`.
 	//
 	//	max_per_gpu = 256
 	MaxPerGPU int `arg:"max_per_gpu" min:"1" max:"1073741824"`
-	// The constant time of a gradient, in seconds.
+	// The part of a gradient's time that does not depend on the batch, in seconds.
 	//
 	// Default: 0.
 	//
@@ -135,7 +135,7 @@ type elasticArgs struct {
 	//
 	//	beta_c = 0.0035
 	BetaC float64 `arg:"beta_c" min:"0" max:"1000000"`
-	// The time of an average over 2 GPUs of a node, in seconds.
+	// The time to average gradients over 2 GPUs of a node, in seconds.
 	//
 	// Default: 0.
 	//
@@ -147,7 +147,7 @@ type elasticArgs struct {
 	//
 	//	beta_r = 0.001
 	BetaR float64 `arg:"beta_r" min:"0" max:"1000000"`
-	// The time of an average over 2 GPUs of two nodes, in seconds.
+	// The time to average gradients over 2 GPUs on two nodes, in seconds.
 	//
 	// Default: 0.
 	//
@@ -159,7 +159,7 @@ type elasticArgs struct {
 	//
 	//	beta_n = 0.004
 	BetaN float64 `arg:"beta_n" min:"0" max:"1000000"`
-	// How far the gradient and the average overlap: 1 for not at all; the greater, the more.
+	// How much computing and averaging gradients overlap: 1 means not at all, greater is more.
 	//
 	// Default: 1.
 	//
@@ -173,7 +173,7 @@ type elasticArgs struct {
 	//
 	//	gradient_variance = 0.05
 	GradientVariance float64 `arg:"gradient_variance" min:"0" max:"1e+18"`
-	// The samples of an epoch.
+	// The number of samples in an epoch.
 	//
 	//	samples = 50000
 	Samples int `arg:"samples" min:"1" max:"1099511627776"`

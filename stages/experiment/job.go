@@ -208,9 +208,8 @@ type Job struct {
 	//
 	//	env = { BATCH = "64" }
 	Env []schema.Setting `arg:"env,sensitive"`
-	// Files that `command` reads, and folders with all that is below them, relative to the folder of the
-	// experiment file. If one changes, the cells that use it run again. What Python compiles and version control
-	// keeps does not count.
+	// Files and whole folders that `command` reads, relative to the folder of the experiment file. If one changes, the
+	// cells that use it run again. What Python compiles and version control keeps does not count.
 	//
 	//	files = ["train.py", "data"]
 	Files []string `arg:"files,empty"`
@@ -226,8 +225,7 @@ type Job struct {
 	//
 	//	steps = 2000
 	Steps int `arg:"steps" min:"1" max:"epochs"`
-	// The cores that the job requests: a number, or an object that divides it between the inter-op and the
-	// intra-op pool.
+	// The cores that the job requests: a number, or an object with the threads of the inter-op and the intra-op pool.
 	//
 	//	threads = { inter = 1, intra = 3 }
 	Threads Threads `arg:"threads" type:"threads" default:"1" min:"1" max:"threads"`
@@ -239,7 +237,7 @@ type Job struct {
 	//
 	//	gpus = 1
 	GPUs int `arg:"gpus" default:"0" min:"0" max:"threads"`
-	// The type of GPU that the job needs: the `gpu` of a node.
+	// The type of GPU that the job needs, as in the argument `gpu` of nodes.
 	//
 	// Default: any.
 	//
@@ -254,7 +252,7 @@ type Job struct {
 	//
 	//	nodes = 2
 	Nodes int `arg:"nodes" default:"1" min:"1" max:"nodes"`
-	// The job's level for the order `priority`; 0 is the best.
+	// The job's level for the order `priority`: level 0 starts first.
 	//
 	//	priority = 2
 	Priority int `arg:"priority" default:"0" min:"0" max:"1000000"`
@@ -262,27 +260,26 @@ type Job struct {
 	//
 	//	deadline = "1m"
 	Deadline time.Duration `arg:"deadline,positive"`
-	// Which time-writer line of the output counts if `command` prints several, as programs with several workers
-	// do: the `first`, the `last`, or the `longest` (with the most epochs).
+	// The time-writer line that counts if `command` prints several: the `first`, the `last`, or the `longest` (with the
+	// most epochs).
 	//
 	//	time_writer = "longest"
 	TimeWriter string `arg:"time_writer" default:"last" allowed:"first last longest"`
-	// A job that runs longer than this is stopped and counts as failed. Paused time does not count.
+	// The longest run time: tfexp stops a job that runs longer, and counts it as failed. Paused time does not count.
 	//
 	//	limit = "10m"
 	Limit time.Duration `arg:"limit,positive"`
-	// How long the job may train, in service time: waiting and pauses do not count, and all attempts do. When it
-	// is used up the program evaluates the model of its last whole epoch, which the budget does not pay for, and
-	// ends; a budget that is too short for an epoch gives the accuracy at the start. Epochs (or steps) are then
-	// the most that the job trains, and may be left out. A program reads the budget in `TFEXP_BUDGET` and, as
-	// `time_left`, in its control file. One that still runs 10 s and a tenth of the budget after its end fails.
-	// `jobs.csv` has the budget, the used part of it, and the time after it.
+	// The longest training time, in service time: all attempts count, waiting and pauses do not. When it is used up the
+	// program evaluates the model of its last whole epoch, which the budget does not pay for, and ends; a budget that
+	// is too short for an epoch gives the accuracy at the start. Epochs (or steps) are then the most that the job
+	// trains, and may be left out. A program reads the budget in `TFEXP_BUDGET` and, as `time_left`, in its control
+	// file. One that still runs 10 s and a tenth of the budget after its end fails. `jobs.csv` has the budget, the used
+	// part of it, and the time after it.
 	//
 	//	budget = "400s"
 	Budget *time.Duration `arg:"budget" json:",omitempty"`
-	// How often the job is started again after a failure: its program exited with a status other than 0 or was
-	// killed, or its machine went away. It waits in the queue again, and may continue from its checkpoint. Jobs do
-	// not fail in simulation.
+	// How often tfexp starts the job again after a failure: a nonzero exit status, a killed program, or a lost machine.
+	// It waits in the queue again, and may continue from its checkpoint. Jobs do not fail in simulation.
 	//
 	//	retries = 2
 	Retries int `arg:"retries" default:"0" min:"0" max:"100"`

@@ -21,17 +21,17 @@ import (
 
 // Profile says how jobs are sampled.
 //
-// How jobs are sampled before the experiment runs, to estimate run times. A sample is a short run of the
-// program, alone on its cores. Samples are cached by machine, program, environment, length and number of
-// threads; all cells and jobs that need the same sample share it. If other programs used the CPU during a
-// sample, it is taken again, up to three times, and the least disturbed one counts.
+// How tfexp samples jobs before the experiment runs, to estimate run times. A sample is a short run of the program,
+// alone on its cores. Samples are cached by machine, program, environment, length and number of threads; all cells and
+// jobs that need the same sample share it. If other programs used the CPU during a sample, it is taken again, up to
+// three times, and the least disturbed one counts.
 //
 //	profile {
 //	  samples  = 3
 //	  fraction = 0.05
 //	}
 type Profile struct {
-	// The number of samples of each job, of different lengths: the shortest, twice as long, and so on.
+	// The number of samples of each job; each is twice as long as the previous one.
 	//
 	//	samples = 3
 	Samples int `arg:"samples" default:"2" min:"2" max:"100"`
@@ -46,34 +46,33 @@ type Profile struct {
 	//
 	//	epochs = [2, 4]
 	Lengths []int `arg:"epochs" min:"1" max:"epochs"`
-	// How often each sample is taken. With `1`, more samples are taken of jobs whose predictions are not as precise as
-	// `within` in the block `estimate` says.
+	// How many times tfexp takes each sample. With `1`, more samples are taken of jobs whose predictions are not as
+	// precise as `within` in the block `estimate` says.
 	//
 	//	repeats = 3
 	Repeats int `arg:"repeats" default:"1" min:"1" max:"100"`
-	// More numbers of threads to sample at, besides each job's request: the models `scaling` and `auto` fit a
-	// speed-up curve to them. Numbers that this machine does not have are left out.
+	// More numbers of threads at which tfexp samples, for speed-up curves (models `scaling` and `auto`). Numbers that
+	// this machine does not have are left out.
 	//
 	// Default: the request; for jobs that may run on other numbers of threads, also the fewest and the most.
 	//
 	//	threads = [1, 2, 4]
 	Threads []int `arg:"threads" min:"1" max:"threads"`
-	// The most time that sampling may take, as a part of the predicted time of all real cells (including reused
-	// ones). The two shortest samples of each job on its request are always taken, because the prediction needs
-	// them. Then come more numbers of threads, longer samples and repeats, each only if it is predicted to end
-	// within the budget.
+	// The longest time of all samples, relative to the predicted time of all real cells (including reused cells). The
+	// two shortest samples of each job on its request are always taken, because the prediction needs them. Then come
+	// more numbers of threads, longer samples and repeats, each only if it is predicted to end within the budget.
 	//
 	// Default: all planned samples are taken, and more of them up to 10%.
 	//
 	//	budget = "5%"
 	Budget float64 `arg:"budget" type:"share" min:"1e-06" max:"1"`
-	// `measured`: jobs that can share a machine of real hardware are also sampled side by side, as many copies as
-	// have room on it (8 at most). How much they slow each other down is part of predictions and of
+	// Whether tfexp also samples copies of a job side by side, if jobs can share a real machine. It samples as many
+	// copies as have room on the machine, 8 at most. How much they slow each other down is part of predictions and of
 	// the simulations of real cells. `none`: jobs are taken not to slow each other down.
 	//
 	//	contention = "none"
 	Contention string `arg:"contention" default:"measured" allowed:"measured none" json:"-"`
-	// How long one sample may take. A longer one is ended: the epochs (or steps) that its program has reported by
+	// The longest time of one sample. A longer one is ended: the epochs (or steps) that its program has reported by
 	// then are the sample; without two of them the job has no estimate.
 	//
 	// Default: the job's `budget`, or 10 minutes.
@@ -106,8 +105,7 @@ type Estimate struct {
 	//
 	//	model = "auto"
 	Model string `arg:"model" default:"linear" allowed:"auto linear scaling history"`
-	// More models that are fitted to the same samples, only for comparison: their estimates and errors are in
-	// estimates.csv, accuracy.csv and the report, next to the estimates of `model`.
+	// More models that tfexp fits to the same samples for comparison, in estimates.csv, accuracy.csv and the report.
 	//
 	// Default: none.
 	//
@@ -117,8 +115,8 @@ type Estimate struct {
 	//
 	//	level = 0.95
 	Level float64 `arg:"level" default:"0.9" min:"0.5" max:"0.9999"`
-	// How precise predictions shall be: half of the interval's width, as a part of the run time. Jobs whose samples do not
-	// suffice for that are sampled again, as far as the budget of sampling allows and more samples help.
+	// The wanted precision of predictions: half the width of the interval, relative to the run time. Jobs whose samples
+	// do not suffice for that are sampled again, as far as the budget of sampling allows and more samples help.
 	//
 	//	within = "20%"
 	Within float64 `arg:"within" type:"share" default:"0.1" min:"0.001" max:"10"`
@@ -159,12 +157,12 @@ type Spec struct {
 	//
 	//	description = "Does round robin help short jobs?"
 	Description string `arg:"description"`
-	// All random numbers are derived from this seed. The same seed gives the same arrivals.
+	// The seed of all random numbers. The same seed gives the same arrivals.
 	//
 	//	seed = 7
 	Seed int64 `arg:"seed" type:"integer" default:"1" min:"0" max:"9007199254740992"`
-	// How often each cell is repeated, each time with different arrivals. Comparisons are paired by replicate and
-	// need at least 3.
+	// The number of runs of each cell, each with different arrivals. Comparisons are paired by replicate and need at
+	// least 3.
 	//
 	//	replicates = 10
 	Replicates int `arg:"replicates" default:"5" min:"1" max:"100000"`
@@ -173,7 +171,7 @@ type Spec struct {
 	//
 	//	currency = "EUR"
 	Currency string `arg:"currency" default:"USD"`
-	// The files that each cell leaves on disk: everything, or only its metrics (for cells with very many jobs).
+	// The files that each cell writes: all files, or only its metrics (for cells with very many jobs).
 	//
 	//	records = "metrics"
 	Records string `arg:"records" default:"all" allowed:"all metrics"`

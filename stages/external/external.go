@@ -27,29 +27,28 @@ type programArgs struct {
 	//
 	//	command = ["python3", "my_policy.py"]
 	Command []string `arg:"command,required"`
-	// More files and folders that the program reads: when one changes, the cells run again.
+	// More files and folders that the program reads: if one changes, its cells run again.
 	//
 	// Default: none.
 	//
 	//	files = ["helpers.py"]
 	Files []string `arg:"files"`
-	// Settings for the program, which are in its first message.
+	// Settings that the program gets in its first message.
 	//
 	// Default: none.
 	//
 	//	settings = { quantum = "1s" }
 	Settings []schema.Setting `arg:"settings"`
-	// The longest time of an answer. A cell whose program takes longer fails.
+	// The longest time that the program may take for an answer. A cell whose program takes longer fails.
 	//
 	//	limit = "1m"
 	Limit time.Duration `arg:"limit,positive" default:"30s"`
-	// The program draws at random, from the seed in its first message: replicates of a log, in which nothing else is
-	// drawn, then differ.
+	// Whether the program draws random numbers from the seed in its first message, so that replicates of a log differ.
 	//
 	//	random = true
 	Random bool `arg:"random" default:"false"`
-	// The program begins each replicate with the state that it had at the end of the one before. Replicates then run one
-	// after the other.
+	// Whether the program begins each replicate with its state at the end of the previous replicate. Replicates then
+	// run one after the other.
 	//
 	//	learns = true
 	Learns bool `arg:"learns" default:"false"`

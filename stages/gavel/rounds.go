@@ -22,49 +22,49 @@ import (
 // roundSettings are the arguments of the orders that divide the time of devices; the last three are of some of them.
 type roundSettings struct {
 	policy.RoundLength
-	// When the devices of a job that ends within a round are given to others: at its end, or at once.
+	// When other jobs get the devices of a job that ends within a round: after the `round`, or `at_once`.
 	//
 	//	give_back = "at_once"
 	GiveBack string `arg:"give_back" default:"round" allowed:"round at_once"`
-	// The least time between two divisions. Within it, jobs that have come have to wait, as in the simulator of
-	// Gavel's authors even if devices are idle; unless nothing else would run and nobody else is to come, or devices
-	// are given back at once. The division at the very start does not count.
+	// The shortest time between two computations of the division. Within it, jobs that have come have to wait, as in
+	// the simulator of Gavel's authors even if devices are idle; unless nothing else would run and nobody else is to
+	// come, or devices are given back at once. The division at the very start does not count.
 	//
 	//	recompute = "1920s"
 	Recompute time.Duration `arg:"recompute" default:"0s"`
-	// All pairs of a job and a type of device stand in one queue by their priority. Without it the policy goes
-	// through the types one by one, in the order of the hardware, as the simulator of Gavel's authors does by
-	// default: a job that takes the last devices of a type may miss a better type that comes later. With about as
-	// many jobs as devices, or fewer, most jobs may then get much less than the policy gives them.
+	// Whether all pairs of a job and a type of device are in one queue by priority. Without it the policy goes through
+	// the types one by one, in the order of the hardware, as the simulator of Gavel's authors does by default: a job
+	// that takes the last devices of a type may miss a better type that comes later. With about as many jobs as
+	// devices, or fewer, most jobs may then get much less than the policy gives them.
 	//
 	//	global_queue = true
 	Global bool `arg:"global_queue" default:"false"`
-	// The policy takes the jobs to be as fast on all types of devices as on this one, and goes through the types in
-	// a random order, drawn again for each round.
+	// The type of device by whose speed the policy decides, as if all types were equally fast; it tries types in a
+	// random order.
 	//
 	// Default: none: the policy knows the types.
 	//
 	//	blind = "v100"
 	Blind string `arg:"blind"`
-	// The seed of the draws of a policy that is blind to types: from the Mersenne Twister, as Python does. The order
-	// of the types is drawn with the seed 5 greater, as in the authors' simulator.
+	// The seed of the random order of types under `blind`, drawn as Python's Mersenne Twister does. The order of the
+	// types is drawn with the seed 5 greater, as in the authors' simulator.
 	//
 	//	type_seed = 1
 	Seed int `arg:"type_seed" default:"0" min:"0" max:"2147483648"`
-	// The price of one device of each type for an hour.
+	// The hourly price of a device of each type.
 	//
 	// Default: 1 for each.
 	//
 	//	prices = ["v100=2.48", "k80=0.45"]
 	Prices []string `arg:"prices"`
-	// 0 for the least makespan itself. With a tolerance it is searched for by halving, from 100 s to 1,000,000 s and
-	// beyond if need be, until the bounds are within this part of each other: with 0.05 as in the program of Gavel's
-	// authors.
+	// The part by which the makespan may exceed the shortest one. With a tolerance it is searched for by halving, from
+	// 100 s to 1,000,000 s and beyond if need be, until the bounds are within this part of each other: with 0.05 as in
+	// the program of Gavel's authors.
 	//
 	//	tolerance = 0.05
 	Tolerance float64 `arg:"tolerance" default:"0" min:"0" max:"1"`
-	// Two jobs may share their GPUs if their speeds next to each other are known: from a table of `throughputs` with
-	// pairs, or `beside`. Both must ask for the same number of GPUs and threads; threads are not shared.
+	// Whether two jobs may share GPUs if their speeds together are known, from pairs in `throughputs` or from `beside`.
+	// Both must ask for the same number of GPUs and threads; threads are not shared.
 	//
 	// Default: `false`: each job has its GPUs to itself.
 	//

@@ -29,7 +29,7 @@ type clusterArgs struct {
 	//
 	//	queue = "team-a"
 	Queue string `arg:"queue"`
-	// The LocalQueues of users who have another one, by `user` of the submit block.
+	// The LocalQueues of single users, by `user` of the `submit` block.
 	//
 	// Default: none.
 	//

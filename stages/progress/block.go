@@ -19,13 +19,11 @@ import (
 
 // progressArgs are the arguments of a progress block.
 //
-// How a `command` that does not print the progress lines of the job contract says how far it has come: by
-// other lines that it prints (`lines`), or by the event files of TensorBoard (`tensorboard`), which TensorFlow
-// and PyTorch write, below its checkpoint folder (`$TFEXP_CHECKPOINT_DIR`, which each job has for itself).
-// While the job runs they are read along with its output. A name is the scalar's name, or its run and name, as
-// TensorBoard shows them (`train/epoch_loss`). A
-// file that is damaged, or that never comes, is a warning. On a Docker daemon of another machine the files
-// cannot be seen.
+// How tfexp follows a `command` that prints no progress lines of the job contract: by other lines of its output
+// (`lines`), or by TensorBoard's event files (`tensorboard`). TensorFlow and PyTorch write event files; they must be
+// below the job's checkpoint folder (`$TFEXP_CHECKPOINT_DIR`). While the job runs they are read along with its output.
+// A name is the scalar's name, or its run and name, as TensorBoard shows them (`train/epoch_loss`). A file that is
+// damaged, or that never comes, is a warning. On a Docker daemon of another machine the files cannot be seen.
 //
 //	job "resnet" {
 //	  command = ["sh", "-c", "exec python3 train.py --logdir $TFEXP_CHECKPOINT_DIR/logs"]
@@ -49,20 +47,20 @@ type progressArgs struct {
 	//
 	//	lines = "Epoch (?P<epoch>[0-9]+)/.*loss: (?P<loss>[0-9.]+)"
 	Lines string `arg:"lines"`
-	// The folder of the event files, relative to the checkpoint folder; its folders are searched, too.
+	// The folder of TensorBoard's event files, relative to `$TFEXP_CHECKPOINT_DIR`; tfexp also searches its subfolders.
 	//
 	//	tensorboard = "logs"
 	Tensorboard string `arg:"tensorboard"`
-	// The scalar that is the loss.
+	// The name of the scalar that is the loss.
 	//
 	//	loss = "train/loss"
 	Loss string `arg:"loss"`
-	// The scalar that is the accuracy, as a part of 1.
+	// The name of the scalar that is the accuracy, from 0 to 1.
 	//
 	//	accuracy = "validation/accuracy"
 	Accuracy string `arg:"accuracy"`
-	// The unit that steps of scalars, or lines without a count, count as finished. Predictions follow the job by them
-	// where its work is given in the same unit.
+	// The unit of finished work: what the step of a scalar, or each matching line, counts. Predictions follow the job
+	// by them where its work is given in the same unit.
 	//
 	// Default: `steps` of scalars, `epochs` of lines.
 	//

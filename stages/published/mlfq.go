@@ -17,7 +17,7 @@ const MLFQ policy.Order = "mlfq"
 
 var quanta = schema.Arg{
 	Name: "quanta", Type: schema.Strings, Required: true, Example: `["8s", "16s"]`,
-	Doc: "The quantum of each queue but the last one, in which jobs run to their ends, by arrival in it.",
+	Doc: "The quantum of each queue except the last one, in which jobs run until they end.",
 }
 
 var _ = policy.RegisterOrder(policy.OrderChoice{

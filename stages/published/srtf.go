@@ -25,8 +25,7 @@ var _ = policy.RegisterOrder(policy.OrderChoice{
 
 var rankBy = schema.Arg{
 	Name: "rank_by", Type: schema.String, DefaultDoc: "`remaining`", Allowed: []string{"remaining", "whole"}, Example: `"whole"`,
-	Doc: "Whether jobs are ranked by the predicted `remaining` time, or by the `whole` predicted run time, as the " +
-		"simulator of AlloX's authors has SRPT.",
+	Doc: "Whether jobs are ranked by the predicted `remaining` time, or by the `whole` run time, as in AlloX's simulator.",
 }
 
 // impliesPause requires preemption by pausing, because the order also ranks running jobs.

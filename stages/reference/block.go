@@ -18,10 +18,10 @@ import (
 
 // referenceArgs are the arguments of a reference block.
 //
-// Numbers of others, such as a paper's, next to ours: a CSV file whose first line names its columns.
-// Columns named `workload`, `hardware`, `policy`, `replicate` or as an axis of the matrix choose the cells of a
-// row; an empty field, or a missing column, means all. Columns named as metrics have the
-// numbers. The report shows them next to the means over these cells (references.csv).
+// Shows published numbers beside yours, from a CSV file whose first line names its columns. Columns named `workload`,
+// `hardware`, `policy`, `replicate` or as an axis of the matrix choose the cells of a row; an empty field, or a missing
+// column, means all. Columns named as metrics have the numbers. The report shows them next to the means over these
+// cells (references.csv).
 //
 //	reference "paper" {
 //	  file = "paper.csv"
@@ -32,24 +32,24 @@ type referenceArgs struct {
 	//
 	//	file = "paper.csv"
 	File string `arg:"file,required"`
-	// The columns that have other names, by their contents.
+	// The names of columns that differ from the expected names.
 	//
 	//	columns = { makespan_s = "duration", servers = "cluster" }
 	Columns []schema.Setting `arg:"columns"`
-	// The texts of columns by which rows count; these columns say nothing else.
+	// The rows that count: by column, the text that they must have.
 	//
 	// Default: all rows.
 	//
 	//	where = { instance = "v100" }
 	Where []schema.Setting `arg:"where"`
-	// The numbers are relative to this policy, as papers often say it: 0.7 is 30% less. Ours is the mean over the
+	// The policy to which the numbers are relative: 0.7 means 30% less than this policy. Ours is the mean over the
 	// cells divided by the mean over the cells of this policy at the same values of the other axes.
 	//
 	// Default: the numbers are metrics themselves.
 	//
 	//	relative_to = policy.fcfs
 	RelativeTo string `arg:"relative_to" type:"policy"`
-	// A sentence for the report: where the numbers are from.
+	// The source of the numbers, for the report.
 	//
 	//	doc = "Means of the authors' own tables."
 	Doc string `arg:"doc"`

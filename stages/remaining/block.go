@@ -19,10 +19,10 @@ import (
 
 // targetArgs are the arguments of job blocks about a target.
 type targetArgs struct {
-	// The training loss at which the job is done, even if epochs (or steps) are left: they are the most that it
-	// may train. A program reads the target in `TFEXP_TARGET_LOSS`; one that ignores it trains to its end.
-	// `remaining.csv` and the report then show how well the time to the target was predicted. In simulation the
-	// losses come from `losses` in the block `runtime`: the job is done after the first that is at or below the target.
+	// The training loss at which the job is done, even if epochs (or steps) remain. A program reads the target in
+	// `TFEXP_TARGET_LOSS`; one that ignores it trains to its end. `remaining.csv` and the report then show how well the
+	// time to the target was predicted. In simulation the losses come from `losses` in the block `runtime`: the job is
+	// done after the first that is at or below the target.
 	//
 	//	target_loss = 0.05
 	TargetLoss float64 `arg:"target_loss" min:"1e-12" max:"1000000000000"`

@@ -48,31 +48,30 @@ type roleArgs struct {
 	//
 	//	gpus = 1
 	GPUs int `arg:"gpus" default:"0" min:"0" max:"threads"`
-	// The type of GPU that the node of each part must have.
+	// The type of GPU on the node of each part.
 	//
 	// Default: any type.
 	//
 	//	gpu = "V100"
 	GPU string `arg:"gpu"`
-	// Whether the job continues when a part of this role is lost with its node, or fails by itself. It does not go
-	// on without the part that ends it. A part that was lost starts again as soon as there is room for it that no
-	// waiting job can use; one that failed does not, until the job restarts or another number of parts is asked
-	// for.
+	// Whether the job continues when a part of this role fails or loses its node. It does not go on without the part
+	// that ends it. A part that was lost starts again as soon as there is room for it that no waiting job can use; one
+	// that failed does not, until the job restarts or another number of parts is asked for.
 	//
 	//	elastic = true
 	Elastic bool `arg:"elastic" default:"false"`
-	// Whether the loss of a part of this role ends the attempt, even if the role is elastic. The loss of the part
-	// that ends the job always does, and the loss of any part of a role that is not elastic.
+	// Whether the loss of a part ends the attempt of the job, even if the role is elastic. The loss of the part that
+	// ends the job always does, and the loss of any part of a role that is not elastic.
 	//
 	//	vital = true
 	Vital bool `arg:"vital" default:"false"`
-	// How many parts of an elastic role the job needs to go on.
+	// The fewest parts of an elastic role with which the job continues.
 	//
 	// Default: 1.
 	//
 	//	min = 2
 	Min int `arg:"min" min:"1" max:"nodes"`
-	// How many parts of an elastic role the job can have while it runs, when it is given more than `count`.
+	// The most parts of an elastic role that the job can have while it runs.
 	//
 	// Default: `count`.
 	//

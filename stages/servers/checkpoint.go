@@ -28,17 +28,17 @@ import (
 //	  }
 //	}
 type checkpointArgs struct {
-	// The time from one checkpoint to the next; a number of epochs or steps; or `"young"` or `"daly"`, the
-	// interval that these authors derive from `cost` (δ) and the mean time M between losses of the job's servers:
-	// √(2δM), and √(2δM) (1 + ⅓√(δ/2M) + δ/18M) − δ.
+	// The time between checkpoints, a number of epochs or steps, or the interval that `"young"` or `"daly"` derive from
+	// `cost` and the mean time between losses of servers. With the cost δ and the mean time M, the interval is √(2δM)
+	// for `"young"`, and √(2δM) (1 + ⅓√(δ/2M) + δ/18M) − δ for `"daly"`.
 	//
 	//	every = "10m"
 	Every string `arg:"every,required"`
-	// How long the job stands still to write one.
+	// The time for which the job stops to write a checkpoint.
 	//
 	//	cost = "3.4s"
 	Cost time.Duration `arg:"cost" default:"0s"`
-	// How long it takes to begin again with one.
+	// The time to restart from a checkpoint.
 	//
 	//	restore = "5s"
 	Restore time.Duration `arg:"restore" default:"0s"`

@@ -14,9 +14,9 @@ import (
 
 // sizeArgs are the arguments of a size block.
 //
-// Finds how large a cluster has to be, or another numeric axis of the matrix: the smallest value at which the mean of a
-// metric keeps a bound, as it does for all larger values. The report begins with this value for each policy, and draws
-// the metric by size. The matrix has the values that are compared. With `bisect`, most of their cells are left out.
+// Finds the smallest value of a numeric axis, such as nodes, from which on the mean of a metric meets a bound. The
+// report begins with this value for each policy, and draws the metric by size. The matrix has the values that are
+// compared. With `bisect`, most of their cells are left out.
 //
 //	size "nodes" {
 //	  metric = "p95_waiting"
@@ -35,9 +35,9 @@ type sizeArgs struct {
 	//
 	//	min = 0.8
 	Min cty.Value `arg:"min" type:"bound"`
-	// Bisects: for each policy and value of the other axes, simulates the largest value, the smallest, and then always
-	// the middle one of the remaining range. This assumes that larger values keep the bound whenever smaller ones do.
-	// Of 64 values, at most 8 are simulated.
+	// Whether tfexp searches by bisection instead of simulating every value. For each policy and value of the other
+	// axes, it simulates the largest value, the smallest, and then always the middle one of the remaining range. This
+	// assumes that larger values keep the bound whenever smaller ones do. Of 64 values, at most 8 are simulated.
 	//
 	//	bisect = true
 	Bisect bool `arg:"bisect" default:"false"`

@@ -22,11 +22,11 @@ type timesArgs struct {
 	//
 	//	file = "times.csv"
 	File string `arg:"file"`
-	// The column of `file` that has the number of threads.
+	// The column of `file` with the number of threads.
 	//
 	//	threads_column = "cores"
 	ThreadsColumn string `arg:"threads_column" default:"threads"`
-	// The column of `file` that has the seconds.
+	// The column of `file` with the seconds.
 	//
 	//	time_column = "time"
 	TimeColumn string `arg:"time_column" default:"seconds"`
@@ -40,12 +40,12 @@ type timesArgs struct {
 
 // lossArgs are its arguments with losses in a file.
 type lossArgs struct {
-	// A CSV file with the training loss after each epoch (or step), in their order, which the job reports in
-	// simulation; relative to the folder of the experiment file.
+	// A CSV file with the training loss after each epoch (or step), which the job reports in simulation; relative to
+	// the folder of the experiment file.
 	//
 	//	losses = "losses.csv"
 	Losses string `arg:"losses"`
-	// The column of `losses` that has the loss.
+	// The column of `losses` with the loss.
 	//
 	//	loss_column = "training_loss"
 	LossColumn string `arg:"loss_column" default:"loss" needs:"losses"`

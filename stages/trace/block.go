@@ -26,12 +26,12 @@ import (
 
 // traceArgs are the arguments of a trace block that every format has.
 //
-// Jobs and their arrivals from a file. Jobs of `submit` blocks next to it are merged with them by arrival; each
-// replicate draws these again, and their running numbers skip names that the file has. A line that is malformed,
-// or requests more than the hardware has, is an error, with the file's name and line; `--lenient` leaves such
-// lines out and counts them. The lines need not be in the order of arrivals. All replicates have the same jobs
-// of the file: without `submit` blocks they differ only by the `noise` of simulated hardware, so give
-// `replicates = 1` without it. The file may be compressed with gzip, bzip2, xz or zstd.
+// Jobs and their arrivals, read from a file. Jobs of `submit` blocks next to it are merged with them by arrival; each
+// replicate draws these again, and their running numbers skip names that the file has. A line that is malformed, or
+// requests more than the hardware has, is an error, with the file's name and line; `--lenient` leaves such lines out
+// and counts them. The lines need not be in the order of arrivals. All replicates have the same jobs of the file:
+// without `submit` blocks they differ only by the `noise` of simulated hardware, so give `replicates = 1` without it.
+// The file may be compressed with gzip, bzip2, xz or zstd.
 //
 // {formats}
 //
@@ -59,8 +59,8 @@ type traceArgs struct {
 	//
 	//	format = "requests"
 	Format string `arg:"format"`
-	// The job block of each job, by the name of the job (the instance of a request) or of its class (the image of
-	// a request, the profile of Batsim).
+	// The job block of each job, by the name of the job or of its class. A job's name is the instance of a request; its
+	// class is the image of a request, or the profile of Batsim.
 	//
 	// Default: the job block with the name of the job's class, if there is one.
 	//
@@ -70,47 +70,47 @@ type traceArgs struct {
 	//
 	//	job = job.deep
 	Job string `arg:"job" type:"job"`
-	// A factor for the instants of arrivals and updates: with 0.5 jobs arrive twice as fast.
+	// The factor by which arrival times and updates are multiplied: with 0.5, jobs arrive twice as fast.
 	//
 	//	time_scale = 0.5
 	TimeScale float64 `arg:"time_scale" default:"1" min:"1e-09" max:"epochs"`
-	// Scaled instants are rounded down to multiples of this.
+	// The time to whose multiples scaled times are rounded down.
 	//
 	// Default: none.
 	//
 	//	resolution = "1s"
 	Resolution time.Duration `arg:"resolution,positive"`
-	// When the first job arrives; the others move with it.
+	// The time of the first arrival; all other arrivals shift equally.
 	//
 	// Default: as in the file.
 	//
 	//	start = "0s"
 	Start time.Duration `arg:"start"`
-	// A factor for the run times of the jobs of the file, and for the times that they requested. Only for formats with run
-	// times, and with `throughputs`.
+	// The factor by which run times and requested times in the file are multiplied. Only for formats with run times,
+	// and with `throughputs`.
 	//
 	//	runtime_scale = 1.2
 	RuntimeScale float64 `arg:"runtime_scale" default:"1" min:"1e-09" max:"epochs"`
-	// The least run time, and the least estimate, of the jobs of the file. Only for formats with run times.
+	// The shortest run time and estimate: shorter ones in the file are raised to it. Only for formats with run times.
 	//
 	//	min_runtime = "1s"
 	MinRuntime time.Duration `arg:"min_runtime" default:"0s"`
-	// How many jobs to take: the first of the file.
+	// The number of jobs to read, from the start of the file.
 	//
 	// Default: all.
 	//
 	//	limit = 1000
 	Limit int `arg:"limit" min:"1" max:"jobs"`
-	// A table of how fast each class of jobs is on each type of device, in steps per second: a CSV file with the
-	// columns `job_type`, `device`, `workers` and `steps_per_s`, or the JSON of Gavel. Jobs without a job block
-	// run on each type of GPU that the table and the hardware have; the policy can choose the type at each start.
-	// For formats whose jobs have a number of steps.
+	// A file with the speed of each class of jobs on each type of device, in steps per second: CSV, or Gavel's JSON. A
+	// CSV file has the columns `job_type`, `device`, `workers` and `steps_per_s`. Jobs without a job block run on each
+	// type of GPU that the table and the hardware have; the policy can choose the type at each start. For formats whose
+	// jobs have a number of steps.
 	//
 	// Default: none.
 	//
 	//	throughputs = "throughputs.json.gz"
 	Throughputs string `arg:"throughputs"`
-	// The number of cores of one processor of the file.
+	// The number of cores for one processor in the file.
 	//
 	//	threads_per_processor = 2
 	ThreadsPerProcessor int `arg:"threads_per_processor" default:"1" min:"1" max:"1024"`

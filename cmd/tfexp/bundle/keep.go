@@ -33,9 +33,9 @@ const (
 
 // keepArgs are the arguments of an experiment block about copies of its inputs.
 type keepArgs struct {
-	// How large the copies may be, all together, that results have of the files which the experiment reads: traces, tables,
-	// programs. With them, a folder of results that is moved to another machine is resumed and run again there. Small
-	// files are copied first; `inputs.json` lists all with their SHA-256, and says which have no copy.
+	// The greatest total size of the copied input files (traces, tables, programs) in the results. With them, a folder
+	// of results that is moved to another machine is resumed and run again there. Small files are copied first;
+	// `inputs.json` lists all with their SHA-256, and says which have no copy.
 	//
 	//	keep_inputs = "2GiB"
 	Most int64 `arg:"keep_inputs" default:"\"256MiB\""`

@@ -105,7 +105,7 @@ func TestHoverAndDefine(t *testing.T) {
 	src = []byte(strings.NewReplacer("◊1", "", "◊3", "1", "◊4", "process", "◊5", "hreads", "◊6", `"fcfs"`, "◊7", "slice",
 		"◊8", "cnn", "◊9", "policy.fcfs", "exp◊a", "", "◊b", "").Replace(string(src)))
 	for _, test := range []struct{ before, word, doc string }{
-		{"", "replicates", "How often each cell is repeated"},
+		{"", "replicates", "The number of runs of each cell"},
 		{"job = ", "job", ""},
 		{"job = job.", "long", `job "long" {`},
 		{"sizes[0] + ", "max", "largest of the numbers"},

@@ -104,7 +104,7 @@ func TestASession(t *testing.T) {
 	}{
 		{"textDocument/completion", languageserverPlace(1, 16), `"newText":"order = $0"`},
 		{"textDocument/completion", languageserverPlace(0, 18), `"newText":"replicates = $0","range":{"end":{"character":18,"line":0},"start":{"character":18,"line":0}}`},
-		{"textDocument/hover", languageserverPlace(2, 25), "What the others are compared with"},
+		{"textDocument/hover", languageserverPlace(2, 25), "The baseline: a policy"},
 		{"textDocument/definition", languageserverPlace(2, 44), `"start":{"character":8,"line":1}`},
 		{"textDocument/definition", languageserverPlace(0, 3), "null"},
 		{"textDocument/references", languageserverPlace(1, 10), `"range":{"end":{"character":43,"line":2}`},

@@ -23,25 +23,25 @@ var source embed.FS
 
 // TableArgs are the arguments of tables of jobs.
 type TableArgs struct {
-	// The columns of the file, by the property of a job: `arrival`, `run_time` (or `start` and `end`),
-	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `memory_used`, `batch_size`, `job` (its
-	// name), `class`, `user`, `priority`. A named column replaces the format's own. A job can have alternatives:
-	// `cpu_run_time` is its run time on the CPU alone, and any other `<type>_run_time` its run time on GPUs of the type.
-	// `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are the alternative's; properties without a column are the
-	// job's. A job whose run time is empty does not have that alternative.
+	// The column for each property of a job: `arrival`, `run_time` (or `start` and `end`), `requested_time`, `threads`,
+	// `gpus`, `nodes`, `memory`, `memory_used`, `batch_size`, `job` (its name), `class`, `user`, `priority`. A named
+	// column replaces the format's own. A job can have alternatives: `cpu_run_time` is its run time on the CPU alone,
+	// and any other `<type>_run_time` its run time on GPUs of the type. `<name>_requested_time`, `<name>_threads`,
+	// `<name>_gpus` and `<name>_memory` are the alternative's; properties without a column are the job's. A job whose
+	// run time is empty does not have that alternative.
 	//
 	// Default: the format's.
 	//
 	//	columns = { arrival = "submit_time", run_time = "duration", gpus = "gpu_num" }
 	Columns []schema.Setting `arg:"columns"`
-	// Selects rows: those with these texts in these columns; several texts for one column are separated by `|`. The others
-	// are left out and counted.
+	// The rows to read: by column, the text that they must have, or several texts separated by `|`. The others are left
+	// out and counted.
 	//
 	// Default: all.
 	//
 	//	where = { state = "COMPLETED|FAILED" }
 	Where []schema.Setting `arg:"where"`
-	// The class of jobs where no column has it.
+	// The class of all jobs, if no column has a class.
 	//
 	//	class = "training"
 	Class string `arg:"class" default:"job"`
@@ -51,30 +51,29 @@ type TableArgs struct {
 	//
 	//	separator = ";"
 	Separator string `arg:"separator"`
-	// What dates that end with the year begin with: whether 03/04/2024 is the third of April or the fourth of March.
+	// Whether dates begin with the day or the month: whether 03/04/2024 is 3 April or March 4.
 	//
 	// Default: as the first of the file shows that has a number above 12.
 	//
 	//	dates = "day_first"
 	Dates string `arg:"dates" allowed:"day_first month_first"`
-	// A job with more GPUs than this is divided over nodes: over as few as give each the same number of GPUs, at most this
-	// many.
+	// The most GPUs of a job on one node: tfexp divides larger jobs evenly over as few nodes as possible.
 	//
 	// Default: any number.
 	//
 	//	gpus_per_node = 8
 	GPUsPerNode int `arg:"gpus_per_node" min:"1" max:"1024"`
-	// The threads of a job for each of its GPUs, where no column has its threads. Without GPUs it has one.
+	// The threads of a job for each of its GPUs, if no column has threads. Without GPUs it has one.
 	//
 	//	threads_per_gpu = 4
 	ThreadsPerGPU int `arg:"threads_per_gpu" default:"1" min:"1" max:"1024"`
-	// The unit of amounts of memory that have none in the file.
+	// The unit of memory sizes without a unit in the file.
 	//
 	// Default: `1MiB`.
 	//
 	//	memory_unit = "1GiB"
 	MemoryUnit int64 `arg:"memory_unit"`
-	// The unit of requested times that are numbers, where it is another one.
+	// The unit of requested times that are numbers, if it differs from `unit`.
 	//
 	// Default: `unit`; minutes for the formats of Slurm.
 	//

@@ -8,7 +8,7 @@ import (
 
 var _ = Register(Kind{
 	Rank: 10, Name: "agent", Random: true, Learns: true,
-	Doc: "A policy network that has learned by REINFORCE. Without `train_on`, `curriculum` and `leave_out` it has " +
+	Doc: "A policy network that is trained by the algorithm REINFORCE. Without `train_on`, `curriculum` and `leave_out` it has " +
 		"learned on the scenario in which it decides: there is one agent for each scenario and seed.",
 	Args: append(schema.Described[AgentArgs](source),
 		runsArg("the sequence that it would take, then by those that promise to improve most on the best run")),
@@ -42,55 +42,55 @@ var source embed.FS
 
 // AgentArgs are the arguments of a controller block for an agent.
 type AgentArgs struct {
-	// The scenarios on which it learns, all at once.
+	// The scenarios on which the agent learns at the same time.
 	//
 	// Default: the scenario in which it decides.
 	//
 	//	train_on = ["early", "late"]
 	TrainOn []string `arg:"train_on"`
-	// Learns on all scenarios (of `train_on`) but the one in which it decides, so that it decides in one that it has
-	// never seen.
+	// Whether the agent learns only on the other scenarios, and decides in a scenario that it has never seen.
 	//
 	//	leave_out = true
 	LeaveOut bool `arg:"leave_out" default:"false"`
-	// Learns from the expected accuracy of sequences, by the effects of their decisions in all scenarios on which it
-	// learns, and not from single trainings: much of their accuracy is noise, which another scenario does not repeat.
+	// Whether the agent learns from the expected accuracy of sequences, instead of the noisy accuracy of single
+	// trainings.
 	//
 	// Default: true with `leave_out`, else false.
 	//
 	//	smooth = false
 	Smooth *bool `arg:"smooth"`
-	// The scenarios on which it learns, one after the other: `episodes` on the first, `next_episodes` on each other.
+	// The scenarios on which the agent learns one after the other: `episodes` on the first, `next_episodes` on each
+	// other.
 	//
 	// Default: none.
 	//
 	//	curriculum = ["early", "late", "middle"]
 	Curriculum []string `arg:"curriculum"`
-	// The name of another agent of this block, with whose weights it begins.
+	// The name of another agent of this block, whose weights the agent begins with.
 	//
 	// Default: random weights.
 	//
 	//	transfer_from = "unseen"
 	TransferFrom string `arg:"transfer_from"`
-	// How many trainings it learns from.
+	// The number of trainings from which the agent learns.
 	//
 	// Default: 75000, or 10000 with `transfer_from`.
 	//
 	//	episodes = 30000
 	Episodes int `arg:"episodes" min:"1" max:"100000000"`
-	// How many it learns from on each further scenario of a `curriculum`.
+	// The number of trainings on each further scenario of a `curriculum`.
 	//
 	//	next_episodes = 5000
 	NextEpisodes int `arg:"next_episodes" default:"10000" min:"1" max:"100000000"`
-	// The number of trainings between two steps of its weights.
+	// The number of trainings between two updates of the agent's weights.
 	//
 	//	batch = 64
 	Batch int `arg:"batch" default:"32" min:"2" max:"100000"`
-	// Adam's step size. Each 500 episodes it is multiplied by 0.99.
+	// The step size of the optimizer Adam. Each 500 episodes it is multiplied by 0.99.
 	//
 	//	rate = 0.0003
 	Rate float64 `arg:"rate" default:"0.0001" min:"1e-9" max:"1"`
-	// How evenly it tries actions at first. The temperature falls to 1 in half of the episodes.
+	// How evenly the agent tries all actions at first. The temperature falls to 1 in half of the episodes.
 	//
 	//	temperature = 1.5
 	Temperature float64 `arg:"temperature" default:"2" min:"1" max:"1000"`

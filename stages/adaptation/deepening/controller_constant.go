@@ -9,15 +9,14 @@ var _ = Register(Kind{
 	Doc: "Takes the same `sequence` in every scenario.",
 	Args: []schema.Arg{{
 		Name: "sequence", Type: schema.Integers, Required: true, Min: schema.Limit(0), Example: `[0, 1, 1]`,
-		Doc: "The action at each decision: the number of a block, from 0, or the number of blocks for nothing.",
+		Doc: "The action at each decision: the number of the block to deepen, from 0; the number of blocks means no action.",
 	}},
 	New: func(w DecisionInputs) Decider { return fixedDecider{w.Table.Actions, w.Controller.Sequence} },
 })
 
 var _ = Register(Kind{
 	Rank: 40, Name: "best_constant", Oracle: true,
-	Doc: "Takes the one sequence with the greatest mean accuracy over all scenarios, also over the one that it " +
-		"decides in. No controller can know it before the end: it is what an agent must beat.",
+	Doc: "Takes the sequence with the greatest mean accuracy over all scenarios. No controller can know it before the end: it is what an agent must beat.",
 	New: func(w DecisionInputs) Decider {
 		return fixedSequence(w.Table, bestMeans(append([]*OutcomeTable{w.Table}, w.Others...), 1)[0])
 	},

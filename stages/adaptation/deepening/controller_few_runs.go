@@ -8,11 +8,10 @@ import (
 
 var _ = Register(Kind{
 	Rank: 20, Name: "few_runs", Random: true,
-	Doc: "Trains a few networks by different sequences, the first at random, each further one by that with the " +
-		"greatest expected improvement (Bayesian optimization over the effects of decisions), then takes the best one.",
+	Doc: "Trains a few networks by sequences that Bayesian optimization chooses, then takes the best sequence. The first sequence is random; each further one has the greatest expected improvement.",
 	Args: []schema.Arg{{
 		Name: "runs", Type: schema.Integer, Default: `15`, Min: schema.Limit(1), Max: schema.Limit(10000),
-		Doc: "The number of runs that it may use.", Example: `10`,
+		Doc: "The number of trainings.", Example: `10`,
 	}},
 	New: func(w DecisionInputs) Decider {
 		d := newDesign(w.Table.Decisions, w.Table.Actions)

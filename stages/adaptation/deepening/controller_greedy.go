@@ -2,8 +2,7 @@ package deepening
 
 var _ = Register(Kind{
 	Rank: 50, Name: "greedy", Elsewhere: true,
-	Doc: "Takes, at each decision, the action with the greatest gain that the other scenarios predict: the mean " +
-		"accuracy of all sequences that go on from there.",
+	Doc: "Takes, at each decision, the action with the greatest gain in mean accuracy that the other scenarios predict.",
 	New: func(w DecisionInputs) Decider { return greedyDecider(w) },
 })
 

@@ -12,7 +12,7 @@ func runsArg(of string) schema.Arg {
 	return schema.Arg{
 		Name: "runs", Type: schema.Integer, DefaultDoc: "none", Min: schema.Limit(1), Max: schema.Limit(10000),
 		Example: `5`,
-		Doc:     "Trains this many networks before it decides, by " + of + ", and takes the best of them.",
+		Doc:     "The number of networks that it trains before it decides; it takes the best of them. It trains them by " + of + ".",
 	}
 }
 

@@ -35,16 +35,16 @@ var _ = formats.Register(&formats.Format{
 		"its partition. Jobs that never started are left out; of one that was started several times the last time counts.",
 	Args: []schema.Arg{{
 		Name: "cluster", Type: schema.String, DefaultDoc: "the only one of the file.",
-		Doc:     "The jobs of this cluster are taken, where the file has the column `Cluster`. Those of others are left out.",
+		Doc:     "The cluster whose jobs are read, if the file has the column `Cluster`. Those of others are left out.",
 		Example: `"alpha"`,
 	}, {
 		Name: "default_memory", Type: schema.StringMap, DefaultDoc: "none.",
-		Doc: "The memory of jobs for which the file has none, by partition: an amount `per thread`, `per gpu` or `per node`. " +
+		Doc: "The memory of jobs without memory in the file, by partition: a size `per thread`, `per gpu` or `per node`. " +
 			"`*` is any other partition.",
 		Example: `{ main = "2GiB per thread", "*" = "4GiB per node" }`,
 	}, {
 		Name: "default_limit", Type: schema.StringMap, DefaultDoc: "none.",
-		Doc:     "The time limit of jobs for which the file has none, by partition. `*` is any other partition.",
+		Doc:     "The time limit of jobs without a limit in the file, by partition. `*` is any other partition.",
 		Example: `{ main = "1h", "*" = "24h" }`,
 	}},
 	Reader: readAccounting,

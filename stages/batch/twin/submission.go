@@ -11,7 +11,7 @@ import (
 
 // submission are the arguments of a submission block.
 //
-// How the jobs are submitted to a batch system, for policies with partitions and accounts.
+// How the jobs are submitted to a simulated batch system, for policies with partitions and accounts.
 //
 //	job "train" {
 //	  command = ["python3", "train.py"]
@@ -22,7 +22,7 @@ import (
 //	  }
 //	}
 type submission struct {
-	// The account that pays for them.
+	// The account that pays for the jobs.
 	//
 	// Default: none.
 	//
@@ -40,52 +40,52 @@ type submission struct {
 	//
 	//	qos = "high"
 	QOS string `arg:"qos"`
-	// The reservation whose nodes they get.
+	// The reservation whose nodes the jobs get.
 	//
 	// Default: none.
 	//
 	//	reservation = "course"
 	Reservation string `arg:"reservation"`
-	// The run time after which they are ended.
+	// The time limit: the batch system ends the jobs after this run time.
 	//
 	// Default: the predicted run time.
 	//
 	//	limit = "10m"
 	Limit time.Duration `arg:"limit,positive"`
-	// A number that is subtracted from their priorities.
+	// A number that is subtracted from the priorities of the jobs.
 	//
 	//	nice = 100
 	Nice int `arg:"nice" default:"0" min:"-2147483645" max:"2147483645"`
-	// The least and the most nodes over which they are divided.
+	// The fewest nodes over which each job is divided.
 	//
 	// Default: no bound.
 	//
 	//	min_nodes = 2
 	MinNodes int `arg:"min_nodes" min:"1" max:"nodes"`
-	// The most nodes over which they are divided.
+	// The most nodes over which each job is divided.
 	//
 	// Default: no bound.
 	//
 	//	max_nodes = 2
 	MaxNodes int `arg:"max_nodes" min:"1" max:"nodes"`
-	// What their nodes must have, by the names in `node_set` blocks; `a|b` is one of both, and
-	// `[a|b]` the same one on all nodes.
+	// Features that the nodes of the jobs must have, from `node_set` blocks; `a|b` means a or b, and `[a|b]` the same one
+	// on all nodes.
 	//
 	// Default: none.
 	//
 	//	features = ["ib"]
 	Features []string `arg:"features"`
-	// Jobs, by name, that must be over before them.
+	// The names of jobs that must end before these jobs start.
 	//
 	// Default: none.
 	//
 	//	after = ["prepare-1"]
 	After []string `arg:"after"`
-	// They have their nodes for themselves.
+	// Whether the jobs share their nodes with no other job.
 	//
 	//	exclusive = true
 	Exclusive bool `arg:"exclusive" default:"false"`
-	// They may be started again when they have to give way; others end then.
+	// Whether preempted jobs start again; otherwise they end.
 	//
 	//	requeue = false
 	Requeue bool `arg:"requeue" default:"true"`

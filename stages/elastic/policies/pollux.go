@@ -11,7 +11,7 @@ import (
 
 var restartDelay = schema.Arg{
 	Name: "restart_delay", Type: schema.Duration, Default: `"30s"`, Example: `"60s"`,
-	Doc: "The time that, as the policy assumes, a change of its GPUs costs a job. Another change is worth less the more " +
+	Doc: "The time that a change of GPUs costs a job, as the policy assumes. Another change is worth less the more " +
 		"changes the job has had, and the younger it is.",
 }
 

@@ -16,11 +16,11 @@ import (
 var source embed.FS
 
 type siaSettings struct {
-	// The power of the jobs' gains in the sum that is made least: the less, the more do the slowest count.
+	// The power of the jobs' gains in the sum that the policy minimizes: smaller values favor the slowest jobs.
 	//
 	//	fairness = -1
 	Fairness float64 `arg:"fairness" default:"-0.5" min:"-10" max:"-0.01"`
-	// The term of a job without GPUs in that sum; a job with its slowest configuration adds 1.
+	// The amount that a job without GPUs adds to that sum; the slowest configuration adds 1.
 	//
 	//	unserved = 2
 	Unserved float64 `arg:"unserved" default:"1.1" min:"0.01" max:"1000"`

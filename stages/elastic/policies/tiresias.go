@@ -11,12 +11,12 @@ import (
 )
 
 type tiresiasSettings struct {
-	// The GPU time (time in GPUs times their number) with which a job goes to the second queue.
+	// The GPU time (time × number of GPUs) after which a job moves to the second queue.
 	//
 	//	demotion = "57600s"
 	Demotion time.Duration `arg:"demotion,positive" default:"3250s"`
-	// A job of the second queue returns to the first when it has waited this many times as long as it has run, both
-	// since it last entered the first; the time before it ran does not count as waiting. 0 for never.
+	// The ratio of waiting time to run time at which a job returns from the second queue to the first. Both times count
+	// since the job last entered the first queue; the time before it ran does not count as waiting. 0 for never.
 	//
 	//	promotion = 8
 	Promotion float64 `arg:"promotion" default:"0" min:"0" max:"1e6"`

@@ -20,17 +20,17 @@ import (
 
 // profilingSettings are the arguments of policies that decide by predicted run times.
 type profilingSettings struct {
-	// The part of its work that each job runs as a sample, with one of its alternatives after the other, before the
-	// policy knows how long it takes. Samples hold cores and GPUs of the cluster; they go before all other jobs, in
-	// the order of arrivals, as soon as there is room, and their work is not kept: they cost the start and this part
-	// of the run time. In simulations only. Without it, samples cost no simulated time.
+	// The part of its work that each job runs as a sample, on each of its alternatives, before the policy knows its run
+	// time. Samples hold cores and GPUs of the cluster; they go before all other jobs, in the order of arrivals, as
+	// soon as there is room, and their work is not kept: they cost the start and this part of the run time. In
+	// simulations only. Without it, samples cost no simulated time.
 	//
 	// Default: off.
 	//
 	//	profiling = 0.03
 	Part float64 `arg:"profiling,positive" max:"1"`
-	// Whose run times one profiling shows, under `profiling`: of that `job` alone, or of all jobs of its `class`. The
-	// others of the class wait until the first is profiled.
+	// Which run times one sample reveals: of its `job` alone, or of all jobs of its `class`. The others of the class
+	// wait until the first is profiled.
 	//
 	// Default: "job".
 	//

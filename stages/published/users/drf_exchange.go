@@ -13,8 +13,7 @@ const DRFExchange policy.Order = "drf_exchange"
 // gpuCores is the argument with the rate.
 var gpuCores = schema.Arg{
 	Name: "gpu_cores", Type: schema.Number, Required: true, Positive: true,
-	Doc: "How many cores a GPU counts as when cores and GPUs are one resource: how often a job's time on a core is that " +
-		"on a GPU, of the jobs of the workload in the mean.",
+	Doc:     "The number of cores that a GPU counts as: the mean ratio of a job's run time on a core to its run time on a GPU.",
 	Example: `20`,
 }
 

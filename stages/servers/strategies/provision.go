@@ -57,20 +57,20 @@ func inTime(v rental.View, choice rental.Market) rental.Market {
 
 // rentalSettings are the arguments that strategies share.
 type rentalSettings struct {
-	// How often the strategy decides, from the arrival of each job on; at least 1ms. It decides at once as well when
-	// a job has lost its server. Where servers come and go by a record, its step is the natural tick.
+	// How often the strategy decides for each job, from its arrival; at least 1ms. It decides at once as well when a
+	// job has lost its server. Where servers come and go by a record, its step is the natural tick.
 	//
 	//	tick = "5m"
 	Tick time.Duration `arg:"tick,positive" least:"1ms" default:"10m"`
-	// The time that, as the strategy assumes, each start on another server costs the job.
+	// The time that each start on another server costs a job, as the strategy assumes.
 	//
 	// Default: the `startup` of nodes, `start` of `overheads`, and `restore` of `checkpoint` with the work that a
 	// loss costs at most, together.
 	//
 	//	changeover = "12m"
 	Changeover *time.Duration `arg:"changeover"`
-	// The regions in which servers are rented, those to try first at the beginning. A region that has just taken a
-	// server away is tried last.
+	// The regions in which servers are rented, in the order of preference. A region that has just taken a server away
+	// is tried last.
 	//
 	// Default: all, in the order of the node blocks.
 	//

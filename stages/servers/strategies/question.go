@@ -32,7 +32,7 @@ var choices = ask()
 
 func ask() map[string]*Choice {
 	policy.RegisterQuestion(Provisioning, policy.QuestionText{
-		Before:  "From which market the servers of each job come, where nodes have `acquire = \"on_request\"`:",
+		Before:  "Which servers tfexp rents for each job, on nodes with `acquire = \"on_request\"`:",
 		After:   "Each job rents for itself: its nodes are given back when it leaves them.",
 		Example: `"uniform_progress"`, Summary: "%s servers",
 	})

@@ -26,7 +26,7 @@ import (
 
 // recordedArgs are the arguments of a recorded block. The expressions of outcomes are evaluated for each row.
 //
-// The outcomes of a job from a table of measurements, in place of a program: what `tune` would find out by running it.
+// The outcomes of a job from a table of measurements, for `tune` blocks: tfexp reads them instead of running a program.
 // A row is chosen by the settings; several rows with the same settings count with their mean. The outcomes are
 // expressions over `row.<column>`.
 //
@@ -41,16 +41,15 @@ import (
 //	  }
 //	}
 type recordedArgs struct {
-	// A CSV file whose first line names the columns (`.gz` is unpacked); relative to the folder of the experiment
-	// file.
+	// A CSV file (perhaps `.gz`) whose first line names the columns; relative to the folder of the experiment file.
 	//
 	//	file = "measured.csv"
 	File string `arg:"file,required"`
-	// Which column has which setting of the `tune` block.
+	// The column of `file` for each setting of the `tune` block.
 	//
 	//	settings = { workers = "n_workers" }
 	Settings []schema.Setting `arg:"settings,required"`
-	// Texts that columns must have: other rows are left out.
+	// The text that a column must have: tfexp leaves out other rows.
 	//
 	//	where = { samples = "60000" }
 	Where []schema.Setting `arg:"where"`

@@ -49,7 +49,7 @@ import (
 //	  constraint "accuracy" { min = 0.9 }
 //	}
 type tuneArgs struct {
-	// The job that is tuned.
+	// The job to tune.
 	//
 	//	job = job.digits
 	Job string `arg:"job,required" type:"job"`
@@ -57,54 +57,54 @@ type tuneArgs struct {
 	//
 	//	objective = "time"
 	Objective string `arg:"objective,required"`
-	// The accuracy or loss of `time_to_accuracy` and `time_to_loss`: the trial counts with the service time until its
-	// first report that is there, which is not interpolated. A trial that never reaches it is ranked behind all others.
+	// The accuracy or loss that a trial must reach, for `time_to_accuracy` and `time_to_loss`. The service time until
+	// the first report that reaches it counts, without interpolation. A trial that never reaches it is ranked behind
+	// all others.
 	//
 	//	target = 0.95
 	Target *float64 `arg:"target"`
-	// How the next settings are chosen:{methods}
+	// The method that chooses the next settings:{methods}
 	//
 	//	method = "random"
 	Method string `arg:"method" default:"bo"`
-	// How many settings are tried, imported ones not counted.
+	// The number of settings to try, without imported trials.
 	//
 	//	trials = 40
 	Trials int `arg:"trials" default:"20" min:"1" max:"100000"`
-	// How many trials come before the first model, spread over the space.
+	// The number of first trials, spread over all settings, before the method fits a model.
 	//
 	// Default: half of the number of settings, and at least 3.
 	//
 	//	start = 5
 	Start int `arg:"start" min:"1" max:"100000"`
-	// Whether `bo` and `selftf` weigh the expected gain of a trial against its predicted cost: its `cost` where
-	// that is known, else its time. With `context` blocks they always do.
+	// Whether `bo` and `selftf` divide the expected gain of a trial by its predicted cost or time. With `context`
+	// blocks they always do.
 	//
 	//	per_cost = true
 	PerCost bool `arg:"per_cost" default:"false"`
-	// How many trials are chosen at a time, to run side by side where they are simulated. Models take those that
+	// The number of trials that are chosen together; simulated trials run at the same time. Models take those that
 	// still run to come out as predicted.
 	//
 	//	parallel = 4
 	Parallel int `arg:"parallel" default:"1" min:"1" max:"1000"`
-	// When the trials so far have taken this long, no more begin.
+	// The total time of trials after which no further trial begins.
 	//
 	//	limit = "30m"
 	Limit time.Duration `arg:"limit,positive"`
-	// What the whole search may take: a cost, in the currency of the experiment, or a time, as `limit`. When the trials so
-	// far have cost as much, no more begin. A cost needs trials whose cost is known: by the prices of the servers, or by
+	// The most that the whole search may take: a cost in the experiment's currency, or a time. When the trials so far
+	// have cost as much, no more begin. A cost needs trials whose cost is known: by the prices of the servers, or by
 	// the table of a `recorded` block.
 	//
 	//	budget = 2.50
 	Budget cty.Value `arg:"budget" type:"any"`
-	// Trials that were made elsewhere, which count as made: the folder of another experiment's results, whose
-	// trials of the same settings are taken, or a CSV file with a column for each setting, `time_s`, and where
-	// they are known `loss`, `accuracy`, `cost`, `units` (the epochs or steps) and `state` (`crashed`). It is
-	// relative to the folder of the experiment file. The modes `online` and `restart` take its times of a unit as
-	// expectations.
+	// Earlier trials that the search begins with: the results folder of another experiment, or a CSV file. Of another
+	// experiment the trials with the same settings count. A CSV file has a column for each setting, `time_s`, and where
+	// they are known `loss`, `accuracy`, `cost`, `units` (the epochs or steps) and `state` (`crashed`). It is relative
+	// to the folder of the experiment file. The modes `online` and `restart` take its times of a unit as expectations.
 	//
 	//	warm_start = "earlier.csv"
 	WarmStart string `arg:"warm_start"`
-	// How settings are tried:
+	// How tfexp tries settings:
 	// - `trials` runs one job for each setting.
 	// - `online` runs one job, which starts with the initial settings and is changed while it trains: in place where
 	//   its program can (threads of a malleable job, parts of an elastic role, `batch` and `learning_rate` of
@@ -120,13 +120,14 @@ type tuneArgs struct {
 	//
 	//	mode = "online"
 	Mode string `arg:"mode" default:"trials" allowed:"trials online restart fixed"`
-	// How many reports (epochs, or steps of a job of steps) a setting is measured by at most in the modes `online`
-	// and `restart`, not counting the first one after the change; fewer are enough if they leave no doubt.
+	// The most reports by which a setting is measured in the modes `online` and `restart`. A report is an epoch, or a
+	// step of a job of steps; the first one after the change does not count. Fewer reports are enough if they leave no
+	// doubt.
 	//
 	//	stretch = 3
 	Stretch int `arg:"stretch" default:"2" min:"1" max:"10000"`
-	// The probability with which going back to a setting must save more than it costs, in the modes `online` and
-	// `restart`.
+	// The probability with which a return to an earlier setting must save more time than it costs, in the modes
+	// `online` and `restart`.
 	//
 	//	confidence = 0.8
 	Confidence float64 `arg:"confidence" default:"0.9" min:"0" max:"0.999"`
@@ -134,14 +135,14 @@ type tuneArgs struct {
 
 // settingArgs are the arguments of a setting block.
 //
-// A setting that is searched: a list of values, or a range. For a job with a `recorded` block it may have
-// neither: the values come from the table.
+// A setting to search: a list of values, or a range. For a job with a `recorded` block it may have neither: the values
+// come from the table.
 type settingArgs struct {
-	// The values.
+	// The possible values.
 	//
 	//	values = [1, 2, 4]
 	Values cty.Value `arg:"values" type:"values"`
-	// The least value of a range.
+	// The smallest value of a range.
 	//
 	//	min = 1
 	Min *float64 `arg:"min"`
@@ -149,24 +150,23 @@ type settingArgs struct {
 	//
 	//	max = 16
 	Max *float64 `arg:"max"`
-	// Whether a range has whole numbers only.
+	// Whether the range has only whole numbers.
 	//
 	// Default: true when both ends of the range are whole.
 	//
 	//	integer = false
 	Integer *bool `arg:"integer"`
-	// Whether the logarithm is searched: for settings whose effect is by factors.
+	// Whether to search on a logarithmic scale.
 	//
 	//	log = true
 	Log bool `arg:"log" default:"false"`
-	// Whether the program takes the setting on while it trains, from its control file (`settings`). Else it is
-	// restarted for it.
+	// Whether the program can change the setting while it trains, from its control file. Else it is restarted for it.
 	//
 	// Default: true of `batch` and `learning_rate` of built-in programs.
 	//
 	//	live = true
 	Live bool `arg:"live"`
-	// Where `hill_climb` begins, and what `fixed` tries.
+	// The value at which `hill_climb` begins, and which `fixed` tries.
 	//
 	// Default: the first value, or `min`.
 	//
@@ -176,15 +176,15 @@ type settingArgs struct {
 
 // contextArgs are the arguments of a context block.
 //
-// How much of a whole a trial is given, such as the size of the training set or the number of epochs. Trials
-// count where it is `at` alone; others are cheaper, and the methods `bo`, `selftf` and `halving` learn from
-// them. Their `state` in `trials.csv` is `partial`. Methods without a model try nothing else than `at`.
+// The size of a trial, such as the size of the training set or the number of epochs. Trials count where it is `at`
+// alone; others are cheaper, and the methods `bo`, `selftf` and `halving` learn from them. Their `state` in
+// `trials.csv` is `partial`. Methods without a model try nothing else than `at`.
 type contextArgs struct {
-	// The values, which are numbers.
+	// The possible values, which are numbers.
 	//
 	//	values = [1000, 10000, 60000]
 	Values cty.Value `arg:"values" type:"values"`
-	// The least value of a range.
+	// The smallest value of a range.
 	//
 	//	min = 1
 	Min *float64 `arg:"min"`
@@ -192,17 +192,17 @@ type contextArgs struct {
 	//
 	//	max = 16
 	Max *float64 `arg:"max"`
-	// Whether a range has whole numbers only.
+	// Whether the range has only whole numbers.
 	//
 	// Default: true when both ends of the range are whole.
 	//
 	//	integer = false
 	Integer *bool `arg:"integer"`
-	// Whether the model sees the logarithm.
+	// Whether the model uses a logarithmic scale.
 	//
 	//	log = true
 	Log bool `arg:"log" default:"false"`
-	// Where trials count.
+	// The value at which trials count for the result.
 	//
 	// Default: the greatest value.
 	//
@@ -214,11 +214,11 @@ type contextArgs struct {
 //
 // A bound on an outcome of a trial. A trial outside it is infeasible, and is seen with its outcomes.
 type constraintArgs struct {
-	// The least value.
+	// The smallest allowed value.
 	//
 	//	min = 0.95
 	Min *float64 `arg:"min"`
-	// The greatest value; times are in seconds.
+	// The greatest allowed value; times are in seconds.
 	//
 	//	max = 0.1
 	Max *float64 `arg:"max"`
