@@ -390,7 +390,7 @@ func TestOpenb(t *testing.T) {
 	lines, trace := readJobs(t, "openb", text, nil)
 	check(t, lines, "a BE at 1m40s for 13m10s, asked 0s, 12 threads, 1 GPU, 1GiB",
 		"b LS at 3m20s for 10m0s, asked 0s, 64 threads, 8 GPUs, 256GiB", "d LS at 6m40s for 0s, asked 0s, 1 thread, 100MiB")
-	check(t, trace.Assumed, "not used: gpu_spec (jobs have any type of GPU), pod_phase", "jobs that never started (1) or have not ended (0) are left out",
+	check(t, trace.Assumed, "not used: gpu_spec (jobs get any type of GPU), pod_phase", "jobs that never started (1) or have not ended (0) are left out",
 		"jobs that ask for a part of a GPU (1) have the whole one")
 	if got := trace.Waits; len(got) != 3 || got[0] != 10*time.Second {
 		t.Errorf("waits are %v", got)
