@@ -8,8 +8,8 @@ import (
 )
 
 // Slowed is a measured slowdown: a job on Own cores took Times as long as alone while its neighbors held Others of
-// Total.
-type Slowed struct{ Own, Others, Total, Times float64 }
+// Total. SD is the standard deviation of the logarithm of Times, since units of work take different times.
+type Slowed struct{ Own, Others, Total, Times, SD float64 }
 
 // Prior for a machine before its jobs were measured side by side: means and standard deviations of the parameters
 // in the form that contention uses (a serial part of 2%, a capacity of all cores, a sharp bend), and of a measured
@@ -36,7 +36,7 @@ func FitSlowed(measured []Slowed) Contention {
 			sum += square((v - crowdMean[i]) / crowdSD[i])
 		}
 		for _, m := range measured {
-			sum += square(math.Log(math.Max(m.Times, 1)/law.Slowdown(m.Own, m.Others, m.Total)) / slowedSD)
+			sum += square(math.Log(math.Max(m.Times, 1)/law.Slowdown(m.Own, m.Others, m.Total)) / math.Hypot(slowedSD, m.SD))
 		}
 		return sum
 	}
@@ -58,17 +58,21 @@ func SideBySide(alone []Sample, crowd Sample) (Slowed, bool) {
 	s := Slowed{Own: float64(crowd.Threads), Others: float64(crowd.Others), Total: float64(crowd.Total)}
 	var units, walls []float64
 	for _, a := range alone {
-		if a.Threads != crowd.Threads {
-			continue
-		}
-		units = append(units, a.Units[min(1, len(a.Units)):]...)
-		if a.Length == crowd.Length {
-			walls = append(walls, a.Wall)
+		if a.Threads == crowd.Threads {
+			units = append(units, a.Units[min(1, len(a.Units)):]...)
+			if a.Length == crowd.Length {
+				walls = append(walls, a.Wall)
+			}
 		}
 	}
 	switch {
 	case len(units) > 0 && len(crowd.Units) > 1:
 		s.Times = stat.Mean(crowd.Units[1:], nil) / Median(units)
+		// The prior of units counts as one unit of each.
+		for _, u := range [][]float64{units, crowd.Units[1:]} {
+			n, mean := float64(len(u)), stat.Mean(u, nil)
+			s.SD = math.Hypot(s.SD, math.Sqrt(squares(u)/square(mean)+square(unitSD))/n)
+		}
 	case len(walls) > 0:
 		s.Times = crowd.Wall / Median(walls)
 	}

@@ -24,7 +24,7 @@ func TestFitSlowed(t *testing.T) {
 	truth := Contention{Serial: 0.05, Capacity: 0.6, Sharpness: 3}
 	var measured []Slowed
 	for _, own := range []float64{1, 2, 4} {
-		measured = append(measured, Slowed{own, 16 - own, 16, truth.Slowdown(own, 16-own, 16)})
+		measured = append(measured, Slowed{own, 16 - own, 16, truth.Slowdown(own, 16-own, 16), 0})
 	}
 	law := FitSlowed(measured)
 	for _, others := range []float64{2, 6, 10, 14} {
@@ -40,7 +40,8 @@ func TestSideBySide(t *testing.T) {
 	crowd := Sample{Length: 3, Threads: 1, Wall: 6, Units: []float64{3, 1.5, 1.5}, Others: 1, Total: 2}
 	alone := []Sample{{Length: 3, Threads: 1, Wall: 4, Units: []float64{9, 1, 1}},
 		{Length: 3, Threads: 2, Units: []float64{7, 7, 7}}}
-	if got, ok := SideBySide(alone, crowd); !ok || got != (Slowed{1, 1, 2, 1.5}) {
+	if got, ok := SideBySide(alone, crowd); !ok || got.Times != 1.5 || got.Own != 1 || got.Others != 1 || got.Total != 2 ||
+		math.Abs(got.SD-unitSD/math.Sqrt2) > 1e-9 { // unitSD of one unit, over two equal ones, for the job and its copies
 		t.Errorf("by units: %+v, %v", got, ok)
 	}
 	alone[0].Units = nil
@@ -50,6 +51,25 @@ func TestSideBySide(t *testing.T) {
 	alone[0].Length = 2
 	if got, ok := SideBySide(alone, crowd); ok {
 		t.Errorf("samples of other lengths are compared: %+v", got)
+	}
+}
+
+// Few units of unlike lengths say little about a slowdown: the law stays near the one of any machine.
+func TestUncertainSlowdown(t *testing.T) {
+	alone := []Sample{{Length: 2, Threads: 1, Units: []float64{1, 1}}}
+	crowd := Sample{Length: 4, Threads: 1, Units: []float64{1, 0.5, 4.4, 0.5}, Others: 1, Total: 2}
+	few, ok := SideBySide(alone, crowd)
+	if !ok || math.Abs(few.Times-1.8) > 1e-9 {
+		t.Fatalf("%+v, %v", few, ok)
+	}
+	for range 100 {
+		alone[0].Units, crowd.Units = append(alone[0].Units, 1), append(crowd.Units, 1.8)
+	}
+	many, _ := SideBySide(alone, crowd)
+	little := FitSlowed([]Slowed{few}).Slowdown(1, 1, 2)
+	much := FitSlowed([]Slowed{many}).Slowdown(1, 1, 2)
+	if little > 1.4 || math.Abs(much/1.8-1) > 0.05 {
+		t.Errorf("slowdowns %g (of few units, SD %g) and %g (of many, SD %g)", little, few.SD, much, many.SD)
 	}
 }
 
@@ -72,7 +92,7 @@ func TestLogSD(t *testing.T) {
 
 // The fitted law is the most likely one: no law on a grid over the prior is much more likely.
 func TestFitSlowedIsTheLikeliest(t *testing.T) {
-	for _, measured := range [][]Slowed{{{1, 1, 2, 1.2}}, {{2, 6, 8, 1.1}, {2, 2, 8, 1.02}, {4, 4, 8, 1.5}}} {
+	for _, measured := range [][]Slowed{{{1, 1, 2, 1.2, 0}}, {{2, 6, 8, 1.1, 0}, {2, 2, 8, 1.02, 0}, {4, 4, 8, 1.5, 0}}} {
 		law := FitSlowed(measured)
 		improbable := func(l Contention) float64 {
 			sum := math.Pow((math.Log(l.Serial/(1-l.Serial))+3.9)/1, 2) + math.Pow(math.Log(l.Capacity)/0.5, 2) +

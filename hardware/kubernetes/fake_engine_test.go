@@ -71,6 +71,34 @@ func TestRunsToItsEnd(t *testing.T) {
 	}
 }
 
+// A job holds its cores until its node reports its end, but its service ends with its program.
+func TestNodeReportsLate(t *testing.T) {
+	f := newFake(t)
+	f.late = 2 * time.Second
+	end := make(chan bool)
+	f.run = func(_ context.Context, _ tree, out io.Writer) int {
+		fmt.Fprintln(out, "hello")
+		<-end
+		fmt.Fprintln(out, "bye")
+		return 0
+	}
+	dir := t.TempDir()
+	j := jobIn(dir, "a")
+	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, j)
+	if err := o.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	awaitLog(t, j, "hello")
+	close(end)
+	awaitLog(t, j, "bye")
+	said := o.Now()
+	n := o.next(t, time.Minute)
+	usage, _ := o.Usage(0)
+	if n.At < said || n.At-usage.Service < f.late/2 {
+		t.Errorf("the program said bye at %s, its end is at %s, its service took %s", said, n.At, usage.Service)
+	}
+}
+
 // A pause suspends the Job, and a resume releases it again, with a new pod.
 func TestPausesAsSuspension(t *testing.T) {
 	f := newFake(t)

@@ -38,6 +38,8 @@ type fakeCluster struct {
 	groups map[string]string
 	// infeasible is why no node can resize a pod; empty if all can.
 	infeasible string
+	// late is how long a node takes to report the end of a container.
+	late time.Duration
 
 	mu        sync.Mutex
 	version   int
@@ -399,6 +401,7 @@ func (f *fakeCluster) live(pod tree) {
 		phase = "Failed"
 	}
 	end := tree{"exitCode": code, "reason": "Completed", "finishedAt": time.Now().UTC().Format(time.RFC3339)}
+	time.Sleep(f.late)
 	if phase == "Failed" {
 		f.mu.Lock()
 		end["reason"], end["message"] = "Error", strings.Join(log.lines, "\n")

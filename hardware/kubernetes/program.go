@@ -159,6 +159,7 @@ func (h hands) Attend(p *program) {
 		done = e.detach(p.Number)
 	}
 	e.Exited(p, f.At, f.Finished)
+	f.At = time.Time{} // the node gives the cores back only when it reports the end
 	e.Ended(p, f, p.log.Close)
 	e.drop(done)
 }

@@ -286,8 +286,8 @@ func TestNoQueue(t *testing.T) {
 	}
 }
 
-// A cluster that places more than the hardware has fails the run, after a while in which others may end.
-func TestLatePlacement(t *testing.T) {
+// Jobs that the cluster places where the hardware has no room yet start when others have ended.
+func TestMoreThanTheHardware(t *testing.T) {
 	f := newFake(t)
 	f.run = func(context.Context, tree, io.Writer) int {
 		time.Sleep(200 * time.Millisecond)
