@@ -3,7 +3,9 @@ package check
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -11,7 +13,7 @@ import (
 // setting. Call it only for a file without errors.
 func (c *Checker) Warnings(root *eval.Node) {
 	c.unusedBlocks(root)
-	c.emptyComparisons(root)
+	c.emptyComparisons()
 	c.unusedSamples(root)
 	c.missingPrograms()
 	c.memory()
@@ -76,33 +78,43 @@ func (c *Checker) workloads() []*experiment.Workload {
 	return list
 }
 
-// emptyComparisons warns of comparisons whose baseline has the same workload and hardware as no other policy.
-func (c *Checker) emptyComparisons(root *eval.Node) {
-	type meeting struct{ workload, hardware string }
-	policies := map[meeting]map[string]bool{}
-	for _, cell := range c.Spec.Cells {
-		at := meeting{cell.Workload.Name, cell.Hardware.Name}
-		if policies[at] == nil {
-			policies[at] = map[string]bool{}
+// emptyComparisons reports baselines that no cell is at, and warns of those that no other cell is compared with.
+func (c *Checker) emptyComparisons() {
+	for _, o := range c.Spec.Compares {
+		at := o.At
+		if at == nil {
+			at = []schema.Setting{{Name: "policy", Value: o.Baseline}}
 		}
-		policies[at][cell.Policy.Name] = true
-	}
-	for _, n := range root.All("compare") {
-		i := slices.IndexFunc(c.Spec.Compares,
-			func(o experiment.Compare) bool { return o.Range == eval.RangeOf(n.Header) })
-		if i < 0 || c.Spec.Compares[i].At != nil {
-			continue
-		}
-		baseline := c.Spec.Compares[i].Baseline
-		others := false
-		for _, names := range policies {
-			others = others || len(names) > 1 && names[baseline]
-		}
-		if !others {
-			c.Warnf(n.Header, "Nothing to compare with",
-				"No other policy runs with the workload and the hardware of %q, so there is nothing to compare.", baseline)
+		bases := schema.Where(c.Spec.Cells, func(cell experiment.Cell) bool { return isAt(cell, at) })
+		text := schema.SettingsText(at, " ")
+		switch {
+		case len(bases) == 0:
+			c.Add(experiments.ErrorAt(o.Range, "Baseline that never runs", "No cell has all of %s.", text))
+		case !slices.ContainsFunc(bases, func(base experiment.Cell) bool {
+			return slices.ContainsFunc(c.Spec.Cells, func(cell experiment.Cell) bool { return compared(base, cell, at) })
+		}):
+			c.Add(experiments.WarningAt(o.Range, "Nothing to compare with", "No other cell differs from %s in this alone.", text))
 		}
 	}
+}
+
+// isAt reports whether a cell has some values of axes.
+func isAt(cell experiment.Cell, at []schema.Setting) bool {
+	settings := cell.Settings()
+	return !slices.ContainsFunc(at, func(s schema.Setting) bool { return !slices.Contains(settings, s) })
+}
+
+// compared reports whether a cell differs from a baseline in the axes of the baseline alone.
+func compared(base, cell experiment.Cell, at []schema.Setting) bool {
+	for _, a := range base.Settings() {
+		named := slices.ContainsFunc(at, func(s schema.Setting) bool { return s.Name == a.Name })
+		for _, b := range cell.Settings() {
+			if a.Name == b.Name && a.Value != b.Value && !named {
+				return false
+			}
+		}
+	}
+	return !isAt(cell, at)
 }
 
 // unusedSamples warns of arguments of the profile and estimate blocks that have no effect on these cells.

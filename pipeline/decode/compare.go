@@ -81,10 +81,7 @@ func (d *Decoder) baselineAt(a *eval.Args, at []schema.Setting, cells []experime
 	for _, s := range at {
 		var values, axes []string
 		for _, c := range cells {
-			for _, axis := range append([]schema.Setting{
-				{Name: "workload", Value: c.Workload.Name}, {Name: "hardware", Value: c.Hardware.Name},
-				{Name: "policy", Value: c.Policy.Name},
-			}, c.Axes...) {
+			for _, axis := range c.Settings() {
 				axes = include(axes, axis.Name)
 				if axis.Name == s.Name {
 					values = include(values, axis.Value)
@@ -99,8 +96,6 @@ func (d *Decoder) baselineAt(a *eval.Args, at []schema.Setting, cells []experime
 		case !slices.Contains(values, s.Value):
 			a.Fail(a.At("baseline"), "Baseline that never runs", "The axis %q has no value %q, but %s.",
 				s.Name, s.Value, schema.AllOf(values))
-		case len(values) == 1 && len(at) == 1 && s.Name != "policy":
-			d.Warnf(a.At("baseline"), "Nothing to compare with", "The axis %q has only the value %q.", s.Name, s.Value)
 		}
 	}
 	return a.OK

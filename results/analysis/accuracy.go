@@ -342,17 +342,7 @@ func AccuracySentence(r record.AccuracyRow) string {
 		}
 		s += fmt.Sprintf(". %s%s of the runs fell inside the %s interval", only, table.Share(r.Coverage), table.Share(r.Level))
 	}
-	switch {
-	case r.Choices > 0 && r.BestRank == 1:
-		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource was the fastest",
-			schema.Plural(r.Choices, "job"))
-	case r.Choices > 0:
-		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource ranked %s on average, %s%% "+
-			"slower than the fastest",
-			schema.Plural(r.Choices, "job"), table.Number(r.BestRank), table.Number(math.Max(r.Regret, 0)))
-	}
-	s += "."
-	return s
+	return s + "."
 }
 
 // ProfilingSentence is a row of profiling.csv in words: "Profiling took 3.2 s. With its

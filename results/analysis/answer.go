@@ -66,7 +66,7 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 	h.Sentence = so + strings.Join(said, " ")
 	h.Table, h.Note = questions[0].table(e)
 	if n := len(questions) - 2; n > 0 {
-		h.Note = strings.TrimSpace(fmt.Sprintf("%s %s more compared: see %s.", h.Note, schema.Plural(n, "baseline"),
+		h.Note = strings.TrimSpace(fmt.Sprintf("%s Compared with %s, too: see %s.", h.Note, schema.Plural(n, "other baseline"),
 			record.Comparisons.File))
 	}
 	return h, nil
@@ -95,17 +95,17 @@ func meansOf(e *record.Experiment) string {
 	m := ranking(e.Plan)
 	known := schema.Where(Variants(e), func(v Variant) bool { return stats.Finite(meanOf(v, m)) })
 	slices.SortStableFunc(known, func(a, b Variant) int { return better(meanOf(a, m), meanOf(b, m), m) })
-	value := func(v Variant) string {
-		return fmt.Sprintf("%s%s (%s)", v.Label, placed(e.Plan, v.Workload, v.Hardware), table.WithUnit(meanOf(v, m), m.Unit))
-	}
-	switch len(known) {
-	case 0:
+	value := func(v Variant) string { return table.WithUnit(meanOf(v, m), m.Unit) }
+	name := func(v Variant) string { return v.Label + placed(e.Plan, v.Workload, v.Hardware) }
+	if len(known) == 0 {
 		return "No job finished."
-	case 1:
-		return fmt.Sprintf("%s of %s.", upper(m.Title), value(known[0]))
 	}
-	return sentence(fmt.Sprintf("%s goes from %s to %s; no comparison is asked for", m.Title, value(known[0]),
-		value(known[len(known)-1])))
+	first, last := known[0], known[len(known)-1]
+	if len(known) == 1 {
+		return sentence(fmt.Sprintf("%s is %s under %s", m.Title, value(first), name(first)))
+	}
+	return sentence(fmt.Sprintf("%s goes from %s (%s) to %s (%s); no comparison is asked for", m.Title, value(first), name(first),
+		value(last), name(last)))
 }
 
 func meanOf(v Variant, m measure.Metric) float64 {
@@ -123,9 +123,9 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 	if kept != "" && len(candidates) > 1 {
 		begin += "of those that keep " + kept + ", "
 	}
-	winners := make([][]string, len(q.Fields))
+	winners, unsure := make([][]string, len(q.Fields)), []string(nil)
 	for k := range q.Fields {
-		if winners[k], err = q.best(e, k); err != nil {
+		if winners[k], unsure, err = q.best(e, k); err != nil {
 			return "", "", err
 		}
 	}
@@ -137,7 +137,7 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 		_, _, where = names(e.Plan, *candidates[0].Rows[0])
 		text = c.Clause(candidates[0].Name, q.Base().Name, where)
 	case len(q.Fields) == 1:
-		text = q.ranked(winners[0])
+		text = q.ranked(winners[0], unsure)
 	case len(candidates) == 1:
 		text = q.counted(e.Plan, candidates[0])
 	default:
@@ -185,8 +185,9 @@ func (q *Question) scope(p record.Plan) (string, bool) {
 	return "on this log", len(logs) > 0
 }
 
-// ranked answers a question in one setting: the best, those as good, and how the others compare with the baseline.
-func (q *Question) ranked(best []string) string {
+// ranked answers a question in one setting: the best, others that may be as good, and how the rest compares with the
+// baseline. Too few runs compare the unsure ones with the best.
+func (q *Question) ranked(best, unsure []string) string {
 	base, values := q.Base(), func(o *Entry) string { return table.WithUnit(o.Means[0].Mean, q.Metric.Unit) + " under " + o.Name }
 	if best == nil {
 		first, text := &q.Entries[0], "too few runs to say which has the "+extreme(q.Metric, len(q.Entries))
@@ -200,7 +201,7 @@ func (q *Question) ranked(best []string) string {
 	}
 	first := &q.Entries[slices.IndexFunc(q.Entries, func(o Entry) bool { return o.Name == best[0] })]
 	c := first.Change(0)
-	exact := slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[0] != nil && alone(*o.Rows[0]) })
+	exact := q.exact(0)
 	if len(best) == len(q.Entries) {
 		if exact {
 			return fmt.Sprintf("%s have the same %s: %s", few(best, "policies"), q.Metric.Title,
@@ -222,13 +223,32 @@ func (q *Question) ranked(best []string) string {
 	if len(others) > 0 && exact {
 		text += ", the same as " + few(others, "others")
 	} else if len(others) > 0 {
-		text += "; no difference from " + few(others, "others") + " is known"
+		text += unknown(others, unsure)
 	}
 	told := schema.AddOnce(slices.Clone(others), first.Name)
 	if c.worth() <= 0 && !first.Base {
 		told = nil
 	}
 	return text + q.rest(told)
+}
+
+// exact reports whether a field has one run of each entry, whose differences are facts.
+func (q *Question) exact(field int) bool {
+	return slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[field] != nil && alone(*o.Rows[field]) })
+}
+
+// unknown says from which entries no difference is known, and which of them too few runs compare.
+func unknown(names, unsure []string) (text string) {
+	for _, u := range unsure {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == u })
+	}
+	if len(names) > 0 {
+		text = "; no difference from " + few(names, "others") + " is known"
+	}
+	if len(unsure) > 0 {
+		text += "; too few runs to tell " + few(unsure, "others") + " apart"
+	}
+	return text
 }
 
 // undecided is the answer where no difference is known between any two.

@@ -28,7 +28,7 @@ func (q *Question) Shown(most int) []Entry {
 func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 	shown := q.Shown(mostHeadlineRows)
 	if n := len(q.Entries) - len(shown); n > 0 {
-		note = fmt.Sprintf("%s more: see %s.", schema.Plural(n, "row"), record.Comparisons.File)
+		note = fmt.Sprintf("%s: see %s.", schema.Plural(n, "more row"), record.Comparisons.File)
 	}
 	head, prefix := "policy", ""
 	if axes := q.Fields[0].axes; axes != nil {

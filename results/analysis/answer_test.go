@@ -93,9 +93,45 @@ func TestAnswers(t *testing.T) {
 			4.8, 4.6}}, three, false, false}, "rr has the lowest mean JCT, 44% (34–52%) below fcfs; no difference from sjf is known."},
 		{"the baseline wins", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5, 6, 5, 4}, "rr": {8, 9.2, 10.4, 9, 8.1}, "sjf": {12,
 			13.5, 14, 13.2, 12.1}}, three, false, false}, "fcfs, the baseline, has the lowest mean JCT: 4.80 s; 2 others are worse (+86% to +170%)."},
+		{"too few runs of one", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {12, 12.5, 11.8}, "rr": {20, 21, 19.7}, "sjf": {13,
+			2000, 40}}, three, false, false}, "fcfs, the baseline, has the lowest mean JCT: 12.1 s; too few runs to tell sjf apart; rr is " +
+			"worse (+67%)."},
 	} {
 		got := headline(t, c.experiment()).Sentence
 		if got != c.want && strings.ReplaceAll(got, "rr and sjf are worse", "2 others are worse") != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// A setting in which too few runs say which is the best is named; policies that are equal wherever they run have the same
+// value in all settings.
+func TestAnswersInSettings(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		values map[string]map[string][]float64
+		want   string
+	}{
+		{"too few runs at one", map[string]map[string][]float64{
+			"1": {"fcfs": {8, 9, 10, 9, 8}, "rr": {4.1, 5, 6.2, 5, 4.4}, "sjf": {6, 7.1, 8.2, 7, 6.3}},
+			"2": {"fcfs": {8, 90, 10, 9, 8}, "rr": {700, 8, 8, 3000, 7}, "sjf": {3, 3, 2000, 1, 400}}},
+			"rr has the lowest mean waiting time at load 1 (−44% against fcfs); too few runs to say which at 2."},
+		{"equal", map[string]map[string][]float64{"1": {"fcfs": {8}, "rr": {8}, "sjf": {8}}, "2": {"fcfs": {9}, "rr": {9}}},
+			"fcfs, rr and sjf have the same mean waiting time in both settings (8 to 9 s)."},
+	} {
+		e := &record.Experiment{}
+		e.Plan.Compares = []record.Compare{{Metric: "mean_waiting_s", Baseline: "fcfs", Level: 0.95}}
+		for _, load := range []string{"1", "2"} {
+			for _, p := range []string{"fcfs", "rr", "sjf"} {
+				if values := c.values[load][p]; values != nil {
+					variant(e, "w", p, axis("load", load), values...)
+				}
+			}
+		}
+		for i := range e.Cells {
+			e.Cells[i].Fixed = c.name == "equal"
+		}
+		if got := headline(t, e).Sentence; got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}
@@ -134,7 +170,7 @@ func TestMeansWithoutAnInterval(t *testing.T) {
 		want   string
 	}{
 		{[]float64{2, 10, 36}, "16 ± ?"}, // 16 (0 to 127)
-		{[]float64{15, 16, 17}, "16.0 ± 5.1"}, {[]float64{16}, "16"}, {[]float64{0, 0, 0}, "0 ± 0"},
+		{[]float64{15, 16, 17}, "16.0 ± 2.7"}, {[]float64{16}, "16"}, {[]float64{0, 0, 0}, "0 ± 0"},
 		{[]float64{0, 1, 0, 0, 1}, "0.400 ± ?"},
 	} {
 		if got := table.Interval(MeanOf(measure.MeanJCT, c.values)); got != c.want {
@@ -160,7 +196,7 @@ func TestBest(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := Questions(e, rows)[0]
-		got, err := q.best(e, 0)
+		got, _, err := q.best(e, 0)
 		if d := cmp.Diff(c.want, got); d != "" || err != nil {
 			t.Error(d, err)
 		}

@@ -262,7 +262,7 @@ func (c *Change) fewRuns() string {
 	if c.Few == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (by how much is not known yet: %s)", c.Few)
+	return fmt.Sprintf(" (too few runs for an interval: %s)", c.Few)
 }
 
 // value writes one of the two means, both in one unit.

@@ -324,32 +324,6 @@ func FidelitySentence(f Fidelity) string {
 		table.Share(makespan.MeanAbsPct/100), table.Share(jct.MeanAbsPct/100), over)
 }
 
-// FidelityRanks is a sentence on whether simulation ranks the variants as
-// reality does; empty for a single variant.
-func FidelityRanks(f Fidelity) string {
-	var sum FidelityMetric
-	for _, m := range f.Metrics {
-		sum.Pairs += m.Pairs
-		sum.Same += m.Same
-		sum.Significant += m.Significant
-		sum.SameSignificant += m.SameSignificant
-	}
-	if sum.Pairs == 0 {
-		return ""
-	}
-	s := fmt.Sprintf("Simulation ranks two variants as the real runs do in %d of %s (each pair of variants, by each "+
-		"metric)",
-		sum.Same, schema.Plural(sum.Pairs, "comparison"))
-	switch {
-	case sum.Significant == 0:
-		return s + "; none of the real differences is significant."
-	case sum.SameSignificant == sum.Significant:
-		return fmt.Sprintf("%s, and in all %d with a significant real difference.", s, sum.Significant)
-	}
-	return fmt.Sprintf("%s, and in %d of the %d with a significant real difference.", s, sum.SameSignificant,
-		sum.Significant)
-}
-
 // FidelityDifferences is a line on the errors of the differences between variants, which are immune to a slowdown
 // of the whole machine; empty for a single variant.
 func FidelityDifferences(f Fidelity) string {
@@ -366,36 +340,6 @@ func FidelityDifferences(f Fidelity) string {
 	}
 	return fmt.Sprintf("%s; the spread of the replicates alone explains %s and %s points.", s,
 		table.Number(makespan.ChancePoints), table.Number(jct.ChancePoints))
-}
-
-// FidelityOfJobs is a line on the errors of the jobs' instants: "Over 80 jobs,
-// simulated starts are off by 0.12 s and finishes by 0.15 s on average; the
-// furthest finish is of long-2 in mixed-fcfs-r1, simulated 0.7 s early." It is
-// empty without a job that started and finished on both sides.
-func FidelityOfJobs(rows []record.FidelityJobRow) string {
-	var start, finish stats.Mean
-	var worst record.FidelityJobRow
-	for _, r := range rows {
-		if !stats.Finite(r.StartError) || !stats.Finite(r.FinishError) {
-			continue
-		}
-		start.Add(math.Abs(r.StartError))
-		finish.Add(math.Abs(r.FinishError))
-		if finish.N == 1 || math.Abs(r.FinishError) > math.Abs(worst.FinishError) {
-			worst = r
-		}
-	}
-	if finish.N == 0 {
-		return ""
-	}
-	when := "late"
-	if worst.FinishError < 0 {
-		when = "early"
-	}
-	return fmt.Sprintf("Over %s, simulated starts are off by %s and finishes by %s on average; the furthest finish is "+
-		"that of %s in %s, simulated %s %s.",
-		schema.Plural(finish.N, "job"), table.WithUnit(start.Value(), "s"), table.WithUnit(finish.Value(), "s"),
-		worst.Job, worst.Cell, table.WithUnit(math.Abs(worst.FinishError), "s"), when)
 }
 
 // fidelityOfDecisions is a line on whether the scheduler decided for real as it did in the simulation: "The simulation
@@ -475,16 +419,12 @@ var _ = Register(Part{
 		if f.Cells == 0 {
 			return s, nil
 		}
-		jobs, err := FidelityJobs(e)
-		if err != nil {
-			return s, err
-		}
 		decisions, err := FidelityDecisions(e)
 		if err != nil {
 			return s, err
 		}
 		said := []string{
-			FidelitySentence(f), FidelityDifferences(f), FidelityRanks(f), FidelityOfJobs(jobs), fidelityOfDecisions(decisions),
+			FidelitySentence(f), FidelityDifferences(f), fidelityOfDecisions(decisions),
 		}
 		if said[0] != "" {
 			s.Terminal = []table.Item{{Sentences: present(said[:2])}}

@@ -124,16 +124,8 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 			t.Errorf("round robin cuts the mean JCT on both sides: %+v", m)
 		}
 	}
-	if s := analysis.FidelityRanks(f); !strings.Contains(s, "of 6 comparisons") {
-		t.Error(s)
-	}
-	jobs, err := analysis.FidelityJobs(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s := analysis.FidelityOfJobs(jobs); !strings.HasPrefix(s, "Over 80 jobs, simulated starts are off by ") ||
-		!strings.Contains(s, "simulated ") {
-		t.Error(s)
+	if jobs, err := analysis.FidelityJobs(e); len(jobs) != 80 || err != nil {
+		t.Errorf("%d rows of jobs: %v", len(jobs), err)
 	}
 }
 
@@ -162,9 +154,6 @@ func TestFidelityTellsOfAnotherOrder(t *testing.T) {
 		if m.Metric == "mean_waiting_s" && (m.Same != 0 || m.Significant != 1 || m.SameSignificant != 0) {
 			t.Errorf("the simulations of the two policies are exchanged: %+v", m)
 		}
-	}
-	if s := analysis.FidelityRanks(analysis.FidelityOf(open(t, dir))); !strings.Contains(s, "and in 0 of the ") {
-		t.Error(s)
 	}
 }
 
@@ -223,7 +212,7 @@ func TestNoFidelityWithoutTwins(t *testing.T) {
 		}
 	}
 	f := analysis.FidelityOf(open(t, dir))
-	if f.Cells != 0 || analysis.FidelitySentence(f) != "" || analysis.FidelityRanks(f) != "" {
+	if f.Cells != 0 || analysis.FidelitySentence(f) != "" {
 		t.Errorf("%+v", f)
 	}
 	if f := analysis.FidelityOf(open(t, resultstest.Small().Write(t))); f.Cells != 0 {

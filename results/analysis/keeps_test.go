@@ -99,7 +99,7 @@ func TestMissedThresholdsAreNotRanked(t *testing.T) {
 			map[string][]float64{"base": {9, 9.3, 8.9, 9.2}, "dear": {1, 1.4, 1.1, 0.8}},
 			map[string][]float64{"base": {4}, "dear": {30}},
 			"Only base keeps the threshold of cost (mean waiting time: 9.10 s); dear cuts mean waiting time from 9.10 s to 1.08 s " +
-				"(by how much is not known yet: about 5 runs would do) against base. " +
+				"(too few runs for an interval: about 5 runs would do) against base. " +
 				"dear misses the threshold of cost.", "misses the threshold of cost"},
 		{"one misses it in some settings", []string{"1", "2"}, []string{"base", "good", "dear"},
 			map[string][]float64{"base": {9, 9.3, 8.9, 9.2}, "good": {5, 5.1, 5.3, 4.9}, "dear": {1, 1.4, 1.1, 0.8}},

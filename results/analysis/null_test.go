@@ -110,7 +110,7 @@ func TestNothingClaimed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		best, err := Questions(e, rows)[0].best(e, 0)
+		best, _, err := Questions(e, rows)[0].best(e, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

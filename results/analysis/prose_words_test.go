@@ -205,8 +205,8 @@ func TestSummaryTable(t *testing.T) {
 			t.Error("a metric that is known nowhere has a column")
 		}
 	}
-	// fcfs: sd 0.8165, t(3, 1 − 2.5%/4) = 5.392, half-width 2.2; rr: 2 and 3, t(1, 1 − 2.5%/4) = 50.92, half-width 25: none.
-	if r := got.Rows[0]; r[0] != "fcfs" || r[1] != "4, 1 failed" || r[4] != "5.0 ± 2.2" {
+	// fcfs: sd 0.8165, 41% of the correction, t(3, 1 − 2.5%·0.69) = 3.69, half-width 1.5; rr: 2 and 3, half-width above 10: none.
+	if r := got.Rows[0]; r[0] != "fcfs" || r[1] != "4, 1 failed" || r[4] != "5.0 ± 1.5" {
 		t.Errorf("%q of %q", r, got.Header())
 	}
 	if r := got.Rows[1]; r[0] != "rr quantum=1s" || r[1] != "2 of 4" || r[4] != "2.50 ± ?" {

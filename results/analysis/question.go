@@ -172,17 +172,17 @@ func (o *Entry) Change(field int) Change {
 // no test separates it from the best. The tests have Holm's correction for all pairs, since the best is chosen by the
 // same data. The comparisons with the baseline, which are fewer, may have detected differences that this did not: an entry
 // worse than the baseline is not as good, and where the best beats the baseline, neither is an entry that does not.
-// The list is empty where too few replicates compare the first with any other, or with the baseline.
-func (q *Question) best(e *record.Experiment, field int) (names []string, err error) {
+// Unsure are the names of those whose difference from the best too few runs bound. Names is empty where too few replicates compare the first with any other, or with the baseline.
+func (q *Question) best(e *record.Experiment, field int) (names, unsure []string, err error) {
 	known := schema.Where(q.Entries, func(o Entry) bool { return stats.Finite(o.Means[field].Mean) })
 	kept := schema.Where(known, func(o Entry) bool { return o.At[field].Keeps(q.Metric) })
 	if len(kept) > 0 && len(kept) < len(known) {
 		if known = kept; len(known) == 1 {
-			return []string{known[0].Name}, nil
+			return []string{known[0].Name}, nil, nil
 		}
 	}
 	if len(known) < 2 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	slices.SortStableFunc(known, func(a, b Entry) int { return better(a.Means[field].Mean, b.Means[field].Mean, q.Metric) })
 	first, n := known[0], len(known)-1
@@ -192,7 +192,7 @@ func (q *Question) best(e *record.Experiment, field int) (names []string, err er
 	others := schema.Each(known[1:], func(o Entry) Variant { return *o.At[field] })
 	rows, err := compareWith(e, *first.At[field], others, q.Metric, c, unseen)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	of := first.Change(field)
 	for i, r := range rows {
@@ -200,14 +200,16 @@ func (q *Question) best(e *record.Experiment, field int) (names []string, err er
 		against := o.Change(field)
 		switch {
 		case r.Verdict == record.NotEnoughReplicates && !Undetected(&r):
-			return nil, nil
+			return nil, nil, nil
 		case Undetected(&r) && against.worth() >= 0 && (of.worth() <= 0 || against.worth() > 0):
-			names = append(names, o.Name)
+			if names = append(names, o.Name); ChangeOf(&r).Finding == unclear {
+				unsure = append(unsure, o.Name)
+			}
 		}
 	}
 	open := func(o Entry) bool { return !o.Base && o.Change(field).Finding == unclear }
 	if slices.Contains(names, q.Base().Name) && (open(first) || len(names) == len(known) && slices.ContainsFunc(known, open)) {
-		return nil, nil // too few compare them with the baseline
+		return nil, nil, nil // too few compare them with the baseline
 	}
-	return names, nil
+	return names, unsure, nil
 }

@@ -38,23 +38,7 @@ func fidelitySentences(s *plottest.Sentences) {
 	} {
 		s.Add(fmt.Sprintf("fidelity of %d cells, %d busy, %d metrics", f.Cells, f.Busy, len(f.Metrics)), FidelitySentence(f))
 	}
-	other := makespan
-	other.SameSignificant = 0
-	for _, m := range [][]FidelityMetric{nil, both, {jct}, {other, jct}, {other, makespan}} {
-		s.Add("ranks", FidelityRanks(Fidelity{Metrics: m}))
-	}
 	s.Table("fidelity", fidelityTable(Fidelity{Metrics: both}))
-	job := func(name string, start, finish float64) record.FidelityJobRow {
-		return record.FidelityJobRow{Cell: "c", Job: name, StartError: start, FinishError: finish}
-	}
-	nan := math.NaN()
-	for _, rows := range [][]record.FidelityJobRow{
-		nil, {job("never", nan, 1), job("endless", 1, nan)}, {job("a", 0.5, 0.25)},
-		{job("a", -0.5, 0.25), job("never", nan, 9), job("b", 1, -0.75), job("c", 0, 0.5)},
-		{job("a", 0, 0.5), job("b", 0, -0.5), job("c", 0, 1)}, {job("a", 0, 0)},
-	} {
-		s.Add("jobs", FidelityOfJobs(rows))
-	}
 	same := record.FidelityDecisionRow{Cell: "c-r1", Decisions: 4, Simulated: 4, Same: 4, DiffersAt: -1}
 	early := record.FidelityDecisionRow{Cell: "c-r2", Decisions: 1, Simulated: 2, Same: 0, DiffersAt: 0,
 		Real: "start a", Instead: "start b"}
@@ -195,9 +179,6 @@ func otherSentences(s *plottest.Sentences) {
 		func(*record.AccuracyRow) {}, func(r *record.AccuracyRow) { r.Coverage = 0.89 }, func(r *record.AccuracyRow) { r.Coverage = 0.8968 },
 		func(r *record.AccuracyRow) { r.SD, r.Coverage, r.Runs = nan, nan, 1 },
 		func(r *record.AccuracyRow) { r.Made, r.Group = record.MadeCorrected, "long" },
-		func(r *record.AccuracyRow) { r.Choices, r.BestRank = 1, 1 },
-		func(r *record.AccuracyRow) { r.Choices, r.BestRank, r.Regret = 2, 1.5, 80 },
-		func(r *record.AccuracyRow) { r.Choices, r.BestRank, r.Regret = 2, 1.5, -1 },
 	} {
 		r := accuracy
 		change(&r)

@@ -178,17 +178,13 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 	if worst := q.worst(p); worst != "" {
 		parts[len(parts)-1] += "; " + worst
 	}
-	n := 0
-	for k := range q.Fields {
-		of := schema.Where(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
-		if len(of) > 0 && winners[k] == nil {
-			n++
-		}
+	text := strings.Join(parts, ", ")
+	if few := schema.Where(indices(q.Fields), func(k int) bool {
+		return winners[k] == nil && slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
+	}); len(few) > 0 {
+		text += "; too few runs to say which" + q.in(p, few, of, false)
 	}
-	if n > 0 {
-		parts = append(parts, fmt.Sprintf("and too few runs to say in %d", n))
-	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
 // worst names the greatest loss where values of axes are compared; "" without a loss.
@@ -228,8 +224,10 @@ func (q *Question) notes(o *Entry, fields []int, winners [][]string, base string
 			asGood = append(asGood, other.Name)
 		}
 	}
-	if len(asGood) > 0 {
-		notes = append(notes, "as good: "+few(asGood, "others"))
+	if len(asGood) > 0 && q.exact(fields[0]) {
+		notes = append(notes, "the same as "+few(asGood, "others"))
+	} else if len(asGood) > 0 {
+		notes = append(notes, "no difference from "+few(asGood, "others")+" is known")
 	}
 	return notes
 }
@@ -239,10 +237,14 @@ func (q *Question) constant() (low, high float64, same bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, o := range q.Entries {
 		for k, i := range o.Means {
-			if i.Mean != q.Entries[0].Means[k].Mean { // also where one is not known
+			first := slices.IndexFunc(q.Entries, func(o Entry) bool { return o.At[k] != nil })
+			switch {
+			case o.At[k] == nil:
+			case i.Mean != q.Entries[first].Means[k].Mean: // also where one is not known
 				return low, high, false
+			default:
+				low, high = min(low, i.Mean), max(high, i.Mean)
 			}
-			low, high = min(low, i.Mean), max(high, i.Mean)
 		}
 	}
 	return low, high, true
@@ -328,7 +330,7 @@ func (q *Question) paid(name string, m measure.Metric, changes []Change) string 
 	if len(q.Fields) == 1 {
 		return name + " " + changes[0].Verb()
 	}
-	text := fmt.Sprintf("%s of %s %s by %s", m.Title, name, changes[0].side("falls", "rises"), unsignedSpan(changes))
+	text := fmt.Sprintf("%s %s%s by %s", name, changes[0].side("cuts ", "raises "), m.Title, unsignedSpan(changes))
 	if len(changes) < len(q.Fields) {
 		text += fmt.Sprintf(" in %d of %d settings", len(changes), len(q.Fields))
 	}
@@ -343,7 +345,7 @@ func indices[T any](list []T) []int {
 	return out
 }
 
-// leastLoss is the least share by which a group must be worse off to be named.
+// leastLoss is the least share by which a group must be better or worse off to be named.
 const leastLoss = 0.005
 
 // byGroups says for which jobs the metric falls and for which it rises, by the division of jobs that has the group with
@@ -406,16 +408,20 @@ func (q *Question) byGroups(e *record.Experiment, best *Entry) (text string, err
 	return text, nil
 }
 
-// part are the changes to one side.
+// part are the changes to one side that are large enough to be named.
 func part(changes []Change, worth int) []Change {
-	return schema.Where(changes, func(c Change) bool { return c.worth() == worth })
+	return schema.Where(changes, func(c Change) bool { return c.worth() == worth && !(math.Abs(c.Ratio-1) < leastLoss) })
 }
 
 // grouped names groups of jobs with their changes: "class short (−73%)", "9 users (+2% to +193%)".
 func grouped(by string, names []string, changes map[string][]Change, worth int) string {
 	if len(names) <= 2 {
 		return by + " " + strings.Join(schema.Each(names, func(name string) string {
-			return fmt.Sprintf("%s (%s)", GroupName(by, name), signedSpan(part(changes[name], worth)))
+			where, some := "", part(changes[name], worth)
+			if len(some) < len(changes[name]) {
+				where = fmt.Sprintf(" in %d of %d settings", len(some), len(changes[name]))
+			}
+			return fmt.Sprintf("%s (%s%s)", GroupName(by, name), signedSpan(some), where)
 		}), " and ")
 	}
 	var all []Change

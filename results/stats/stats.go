@@ -53,7 +53,9 @@ func (i Interval) MarshalJSON() ([]byte, error) {
 // Student's interval misses the mean of few skewed values in 10 to 18 of 100 cases, mostly on the side of the long tail,
 // which the values have not shown yet. So its half on that side is longer by the skewness of the values, and the tails
 // are narrower for fewer than ten values. Of values that are drawn from an exponential or a log-normal distribution, at
-// least 93 of 100 intervals at 95% hold the mean.
+// least 93 of 100 intervals at 95% hold the mean. Values that lie close together beside their mean get less of this, since
+// such values of these distributions are hardly skewed. Where a constant hides the skewness (5 s and an exponential part),
+// the intervals are little better than Student's: 89 of 100.
 func MeanInterval(x []float64, level float64) Interval {
 	x = slices.DeleteFunc(slices.Clone(x), math.IsNaN)
 	out := Interval{N: len(x), Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
@@ -62,7 +64,11 @@ func MeanInterval(x []float64, level float64) Interval {
 	}
 	out.Mean = stat.Mean(x, nil)
 	if len(x) > 1 {
-		out.Low, out.High = newMeanTest(x, ofValues).bounds(level)
+		c := ofValues
+		if spread := stat.StdDev(x, nil) / math.Abs(out.Mean); spread < wide {
+			c.part = spread / wide
+		}
+		out.Low, out.High = newMeanTest(x, c).bounds(level)
 	}
 	return out
 }
@@ -78,19 +84,23 @@ type meanTest struct {
 // correction is how a test of the mean allows for skewness that few values have not shown: the share of their own skewness
 // by which the interval is longer, which is skewed / n and mostSkewed at most; and the part of the tails that three values
 // have, from which it grows to all of them for plenty values.
-type correction struct{ mostSkewed, leastTail float64 }
+type correction struct {
+	mostSkewed, leastTail float64
+	part                  float64 // of both that applies
+}
 
 const (
 	skewed = 11.0
 	plenty = 10
+	wide   = 0.4 // the standard deviation by the mean from which a single mean needs all of its correction
 )
 
 // Values may all be skewed to one side: with these constants 93% of the intervals at 95% hold the mean of 3 to 50 log-normal
 // values. Differences within pairs of equal policies are as often above 0 as below, so they need less: 93% of their intervals
 // hold the mean of exponential differences, and 90% the mean of log-normal ones.
 var (
-	ofValues      = correction{mostSkewed: 1.5, leastTail: 0.25}
-	ofDifferences = correction{mostSkewed: 0.75, leastTail: 0.75}
+	ofValues      = correction{mostSkewed: 1.5, leastTail: 0.25, part: 1}
+	ofDifferences = correction{mostSkewed: 0.75, leastTail: 0.75, part: 1}
 )
 
 // newMeanTest is the test of two or more values.
@@ -98,9 +108,9 @@ func newMeanTest(x []float64, c correction) meanTest {
 	n := float64(len(x))
 	mean, sd := stat.MeanStdDev(x, nil)
 	m := meanTest{mean: mean, se: sd / math.Sqrt(n), df: len(x) - 1, below: 1, above: 1,
-		tail: min(1, max(c.leastTail, (n-2)/(plenty-2)))}
+		tail: 1 - c.part*(1-min(1, max(c.leastTail, (n-2)/(plenty-2))))}
 	if sd > 0 && n > 2 {
-		skew := stat.Skew(x, nil) * min(c.mostSkewed, skewed/n)
+		skew := stat.Skew(x, nil) * c.part * min(c.mostSkewed, skewed/n)
 		m.below, m.above = 1+max(0, -skew), 1+max(0, skew)
 	}
 	return m

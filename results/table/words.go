@@ -65,7 +65,7 @@ func Interval(i stats.Interval) string {
 	}
 	decimals := min(max(1-int(math.Floor(math.Log10(half))), 0), 3)
 	mean := fixed(i.Mean, decimals)
-	if skew := i.High + i.Low - 2*i.Mean; math.Abs(skew) > 0.1*half {
+	if skew := i.High + i.Low - 2*i.Mean; math.Abs(skew) > 0.25*half {
 		return mean + " (" + fixed(i.Low, decimals) + " to " + fixed(i.High, decimals) + ")"
 	}
 	return mean + " ± " + fixed(half, decimals)

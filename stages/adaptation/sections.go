@@ -21,8 +21,7 @@ type Adaptation struct {
 	// decisions. Real has a row for each controller and scenario in which it decided in real training.
 	Ranks, Regrets, Scenarios, Real table.Table
 	Answers                         []string
-	// Headline says which agents are better than the best constant sequence. It is empty without agents or without such
-	// a controller.
+	// Headline answers which agents beat the best constant answer, or how far the mean regrets differ.
 	Headline table.Headline
 }
 
@@ -294,51 +293,25 @@ func (b *blockResults) byKind(kind string) string {
 // mostInHeadline is the greatest number of controllers in the headline's table.
 const mostInHeadline = 8
 
-// headline says which agents are better than the best constant sequence. Its table has the best controllers, ordered by
-// mean regret, in the form of ranks.
+// headline says which agents beat the best constant answer, or else how far the mean regrets differ, and lists the best
+// controllers by their mean regret, as the table of ranks has it.
 func (b *blockResults) headline(ranks table.Table) (h table.Headline) {
+	mean := func(c string) float64 { return b.regret(c).Mean }
+	names := slices.DeleteFunc(slices.Clone(b.controllers), func(c string) bool { return !stats.Finite(mean(c)) })
+	if len(names) == 0 {
+		return h
+	}
+	slices.SortStableFunc(names, func(x, y string) int { return cmp.Compare(mean(x), mean(y)) })
 	best := b.byKind(bestConstant)
-	if best == "" || !stats.Finite(b.regret(best).Mean) {
-		return h
+	if slices.Contains(names, best) {
+		h.Sentence = b.againstBest(best)
 	}
-	groups := map[string][]string{}
-	regrets := map[string][]float64{}
-	for _, c := range b.controllers {
-		if b.of(c).Kind == agentKind {
-			won := b.beats(c, best)
-			groups[won], regrets[won] = append(groups[won], c), append(regrets[won], b.regret(c).Mean)
-		}
+	if h.Sentence == "" {
+		first, last := names[0], names[len(names)-1]
+		h.Sentence = fmt.Sprintf("Mean regret goes from %.4f (%s) to %.4f (%s).", mean(first), first, mean(last), last)
 	}
-	var parts []string
-	for _, p := range []struct{ won, one, several, after string }{
-		{surely, "beats it", "beat it", ""},
-		{withAll, "beats it", "beat it", " with all seeds"},
-		{onAverage, "beats it", "beat it", " on average, but not beyond what the seeds explain"},
-		{perhaps, "beats it", "beat it", " on average, though too few of the seeds differ to say whether that is chance"},
-		{notBeaten, "does not beat it", "do not beat it", ""},
-	} {
-		if names := groups[p.won]; len(names) > 0 {
-			verb, of := p.several, regrets[p.won]
-			values := fmt.Sprintf("%.4f to %.4f", slices.Min(of), slices.Max(of))
-			if slices.Min(of) == slices.Max(of) {
-				values = fmt.Sprintf("%.4f", of[0])
-			}
-			if len(names) == 1 {
-				verb = p.one
-			}
-			parts = append(parts, fmt.Sprintf("%s %s%s (%s)", table.Listed(names), verb, p.after, values))
-		}
-	}
-	if len(parts) == 0 {
-		return h
-	}
-	h.Sentence = fmt.Sprintf("The best constant answer (%s) has a mean regret of %.4f: of the agents, %s.", b.of(best).Sequence,
-		b.regret(best).Mean, strings.Join(parts, "; "))
 	h.Table = table.New(1, "controller", "mean regret", "runs")
 	h.Note = "Regret: how far the accuracy stays below the best. Runs: trainings before the decision."
-	names := slices.SortedStableFunc(slices.Values(b.controllers), func(x, y string) int {
-		return cmp.Compare(b.regret(x).Mean, b.regret(y).Mean)
-	})
 	if at := slices.Index(names, best); at >= mostInHeadline {
 		names[mostInHeadline-1] = best
 	}
@@ -347,6 +320,37 @@ func (b *blockResults) headline(ranks table.Table) (h table.Headline) {
 		h.Table.Add(c, row[len(row)-2], row[len(row)-1])
 	}
 	return h
+}
+
+// againstBest says which agents beat the best constant answer; "" without agents.
+func (b *blockResults) againstBest(best string) string {
+	groups, regrets := map[string][]string{}, map[string][]float64{}
+	for _, c := range b.controllers {
+		if b.of(c).Kind == agentKind {
+			won := b.beats(c, best)
+			groups[won], regrets[won] = append(groups[won], c), append(regrets[won], b.regret(c).Mean)
+		}
+	}
+	object := fmt.Sprintf("the best constant answer (%s: %.4f)", b.of(best).Sequence, b.regret(best).Mean)
+	var parts []string
+	for _, won := range []string{surely, withAll, onAverage, perhaps, notBeaten} {
+		names, of := groups[won], regrets[won]
+		if len(names) == 0 {
+			continue
+		}
+		verdict, values := fmt.Sprintf(won, object), fmt.Sprintf("%.4f", slices.Min(of))
+		if high := fmt.Sprintf("%.4f", slices.Max(of)); high != values {
+			values += " to " + high
+		}
+		if len(names) > 1 {
+			verdict = strings.NewReplacer("beats", "beat", "does not", "do not", "its seeds", "their seeds").Replace(verdict)
+		}
+		parts, object = append(parts, fmt.Sprintf("%s (mean regret %s) %s", table.Listed(names), values, verdict)), "it"
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, "; ") + "."
 }
 
 // answers compares each agent with two constant sequences. One is the best over all scenarios, which is unknown

@@ -224,6 +224,12 @@ type Cell struct {
 	Parts    Parts `json:",omitempty"`
 }
 
+// Settings are the values of a cell on all axes, also on workload, hardware and policy.
+func (c *Cell) Settings() []schema.Setting {
+	return append([]schema.Setting{{Name: "workload", Value: c.Workload.Name}, {Name: "hardware", Value: c.Hardware.Name},
+		{Name: "policy", Value: c.Policy.Name}}, c.Axes...)
+}
+
 // Policy is a scheduler policy with its name.
 type Policy struct {
 	policy.Policy

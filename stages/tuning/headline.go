@@ -93,7 +93,7 @@ func missedBy(c trial.Constraint, o *trial.Outcome) float64 {
 // objectiveOf returns a value of the objective as text with its unit, such as "time 14.7 s" or "a loss of 0.5 after 0.6
 // s".
 func objectiveOf(t *trial.Tuning, v float64) string {
-	value := table.WithUnit(v, trial.FindObjective(t.Objective).Unit)
+	value := t.Text(v)
 	if aim := t.Aim(); aim != nil {
 		return fmt.Sprintf("%s of %s after %s", article(aim.Outcome), table.Number(*t.Target), value)
 	}
@@ -163,7 +163,7 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	}
 	notes = slices.DeleteFunc(notes, func(text string) bool { return text == "" })
 	if len(tunings) > 1 {
-		h.Table, h.Note = methodsTable(rows), strings.Join(notes, " ")
+		h.Table, h.Note = methodsTable(tunings, rows), strings.Join(notes, " ")
 		return h
 	}
 	h.Table = trialsTable(t, list, mostTrialRows)
@@ -341,7 +341,7 @@ func trialsTable(t *trial.Tuning, all []found, most int) table.Table {
 }
 
 // methodsTable compares several searches, in the order of the number of trials that they needed, the fewest first.
-func methodsTable(rows []TuningRow) table.Table {
+func methodsTable(tunings []trial.Tuning, rows []TuningRow) table.Table {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b TuningRow) int {
 		x, y := a.Median, b.Median
@@ -352,7 +352,11 @@ func methodsTable(rows []TuningRow) table.Table {
 	})
 	t := table.New(1, "search", "trials to within 10%", "runs that reached it", "found", "behind the best")
 	for _, r := range rows[:min(len(rows), mostTrialRows)] {
-		t.Add(tuningLabel(r), trialsTo(r), fmt.Sprintf("%d of %d", r.Reached, r.Runs), significant(r.Found),
+		found := significant(r.Found)
+		if i := slices.IndexFunc(tunings, func(o trial.Tuning) bool { return o.Name == r.Tuning }); i >= 0 {
+			found = strings.ReplaceAll(tunings[i].Objective, "_", " ") + " " + tunings[i].Text(r.Found)
+		}
+		t.Add(tuningLabel(r, rows), trialsTo(r), fmt.Sprintf("%d of %d", r.Reached, r.Runs), found,
 			table.Number(r.RegretPct)+"%")
 	}
 	return t

@@ -41,7 +41,7 @@ func told(e *record.Experiment, rows []TuningRow) (t table.Table, said []string)
 			behind = fmt.Sprintf("%.3g%%", r.RegretPct)
 		}
 		t.Add(
-			tuningLabel(r), r.Method, fmt.Sprint(r.Runs), fmt.Sprintf("%d of %d", r.Reached, r.Runs), trialsTo(r),
+			tuningLabel(r, rows), r.Method, fmt.Sprint(r.Runs), fmt.Sprintf("%d of %d", r.Reached, r.Runs), trialsTo(r),
 			significant(r.Found), significant(r.Best), behind, significant(r.SpentTime), significant(r.SpentCost),
 			significant(r.CostToBest), significant(r.PredictedRank))
 	}
@@ -60,31 +60,26 @@ func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 		r := rows[next]
 		next++
 		if a, ok := Fixed(e, i); ok {
-			said = append(said, againstFixed(r, t, &a))
+			said = append(said, againstFixed(tuningLabel(r, rows), r, t, &a))
 			continue
 		}
 		if t.Mode != "" && !math.IsNaN(r.Found) {
-			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r),
-				titleOf(r.Method),
-				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+
-					""+trial.FindObjective(t.Objective).Unit),
-				schema.Plural(r.Runs, "run")))
+			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r, rows),
+				titleOf(r.Method), strings.ReplaceAll(t.Objective, "_", " "), t.Text(r.Found), schema.Plural(r.Runs, "run")))
 			continue
 		}
-		said = append(said, tuningSentence(e, r))
+		said = append(said, tuningSentence(e, t, r, tuningLabel(r, rows)))
 		if names := Without(e, i); len(names) > 0 {
 			said = append(said, fmt.Sprintf("Tuning %s: %s made no difference in any trial, neither to the losses nor, beyond "+
 				"5%%, to "+
-				"the times: here it does not matter, or the program does not read it.", tuningLabel(r), strings.Join(names, ", ")))
+				"the times: here it does not matter, or the program does not read it.", tuningLabel(r, rows), strings.Join(names, ", ")))
 		}
 	}
 	return said
 }
 
 // againstFixed returns sentences about a job that was tuned while it trained.
-func againstFixed(r TuningRow, t *trial.Tuning, a *AgainstFixed) string {
-	unit := trial.FindObjective(t.Objective).Unit
-	value := func(v float64) string { return strings.TrimSpace(significant(v) + " " + unit) }
+func againstFixed(label string, r TuningRow, t *trial.Tuning, a *AgainstFixed) string {
 	how := "changed in place where possible"
 	if t.Mode == trial.ByRestart {
 		how = "changed by restarts"
@@ -97,9 +92,8 @@ func againstFixed(r TuningRow, t *trial.Tuning, a *AgainstFixed) string {
 	}
 	text := fmt.Sprintf("Tuning %s by %s, %s: its %s was %s, tuning included, %.3g times that of the best of %d fixed "+
 		"settings%s: %s (%s).",
-		tuningLabel(r), titleOf(r.Method), how, strings.ReplaceAll(t.Objective, "_",
-			" "), value(a.Value), a.Ratio, a.Measured,
-		interval, a.Settings, value(a.Best))
+		label, titleOf(r.Method), how, strings.ReplaceAll(t.Objective, "_", " "), t.Text(a.Value), a.Ratio, a.Measured,
+		interval, a.Settings, t.Text(a.Best))
 	if !math.IsNaN(a.Initial) {
 		text += fmt.Sprintf(" Against the settings that it began with it was %.3g times as much.", a.Initial)
 	}
@@ -113,9 +107,12 @@ func titleOf(method string) string {
 	return method
 }
 
-// tuningLabel returns the name of a tuning, with its axes and hardware.
-func tuningLabel(r TuningRow) string {
-	label := r.Tuning + " on " + r.Hardware
+// tuningLabel names a tuning with its axes, and with its hardware where the rows have several.
+func tuningLabel(r TuningRow, rows []TuningRow) string {
+	label := r.Tuning
+	if slices.ContainsFunc(rows, func(o TuningRow) bool { return o.Hardware != r.Hardware }) {
+		label += " on " + r.Hardware
+	}
 	if r.Axes != "" {
 		label += " " + r.Axes
 	}
@@ -146,8 +143,8 @@ func significant(v float64) string {
 }
 
 // tuningSentence returns a sentence about the result of one method.
-func tuningSentence(e *record.Experiment, r TuningRow) string {
-	who := fmt.Sprintf("Tuning %s by %s", tuningLabel(r), titleOf(r.Method))
+func tuningSentence(e *record.Experiment, t *trial.Tuning, r TuningRow, label string) string {
+	who := fmt.Sprintf("Tuning %s by %s", label, titleOf(r.Method))
 	crashed := ""
 	if r.Crashed > 0 {
 		crashed = fmt.Sprintf(" %d of its %d trials crashed.", r.Crashed, r.Trials)
@@ -157,7 +154,7 @@ func tuningSentence(e *record.Experiment, r TuningRow) string {
 	}
 	if math.IsNaN(r.Median) {
 		text := fmt.Sprintf("%s: only %d of %d runs came within 10%% of the best known value (%s)", who, r.Reached, r.Runs,
-			significant(r.Best))
+			t.Text(r.Best))
 		if !math.IsNaN(r.RegretPct) {
 			text += fmt.Sprintf("; the best that a run found was %.3g%% behind it at the median", r.RegretPct)
 		}
@@ -168,7 +165,7 @@ func tuningSentence(e *record.Experiment, r TuningRow) string {
 		median = ""
 	}
 	return fmt.Sprintf("%s needs %s%s%s to come within 10%% of the best (%s).%s", who, trialsOf(r), costOf(r), median,
-		significant(r.Best), crashed)
+		t.Text(r.Best), crashed)
 }
 
 // costOf returns a phrase with the cost of the trials until one was near the best; "" if the cost is unknown.
@@ -176,7 +173,7 @@ func costOf(r TuningRow) string {
 	if math.IsNaN(r.CostToBest) || r.CostToBest == 0 {
 		return ""
 	}
-	return ", which cost " + significant(r.CostToBest) + ","
+	return ", which cost " + table.WithUnit(r.CostToBest, trial.MoneyUnit()) + ","
 }
 
 // needsFewest names the search that needs the fewest trials until one is within 10% of the best, and the search with
@@ -207,16 +204,17 @@ func needsFewest(rows []TuningRow) (said []string) {
 	}
 	var alike []string
 	for _, r := range known {
-		if label := tuningLabel(r); label != tuningLabel(best) && !math.IsNaN(r.Median) && !(r.Low > best.High) {
+		if label := tuningLabel(r, rows); label != tuningLabel(best, rows) && !math.IsNaN(r.Median) && !(r.Low > best.High) {
 			alike = append(alike, label)
 		}
 	}
-	text := fmt.Sprintf("Fewest trials: %s, %s", tuningLabel(best), trialsTo(best))
+	text := fmt.Sprintf("%s needs the fewest trials to come within 10%% of the best, %s", tuningLabel(best, rows), trialsTo(best))
 	if len(alike) > 0 {
-		text += " (its interval overlaps that of " + table.Listed(alike) + ")"
+		text += "; no difference from " + table.Listed(alike) + " is known"
 	}
 	if cheapest, ok := least(func(r TuningRow) float64 { return r.CostToBest }); ok {
-		text += fmt.Sprintf("; lowest cost until then: %s, %s", tuningLabel(cheapest), significant(cheapest.CostToBest))
+		text += fmt.Sprintf("; until then %s costs least, %s", tuningLabel(cheapest, rows), table.WithUnit(cheapest.CostToBest,
+			trial.MoneyUnit()))
 	}
 	return []string{text + "."}
 }

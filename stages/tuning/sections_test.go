@@ -43,29 +43,31 @@ func TestTuningInWords(t *testing.T) {
 	row := TuningRow{Tuning: "t", Method: "bo", Hardware: "h", Runs: 4, Reached: 1, Best: nan, Median: nan, Trials: 9,
 		RegretPct: 20, CostToBest: nan}
 	want := "found nothing: no trial of t reached the target loss of at most 0.5 and accuracy of at least 0.9."
-	if got := tuningSentence(e, row); !strings.HasSuffix(got, want) {
+	if got := tuningSentence(e, &trial.Asked.Of(&e.Plan)[1], row, "t"); !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	row.Crashed = 2
-	if got := tuningSentence(e, row); !strings.HasSuffix(got, want+" 2 of its 9 trials crashed.") {
+	if got := tuningSentence(e, &trial.Asked.Of(&e.Plan)[1], row, "t"); !strings.HasSuffix(got, want+" 2 of its 9 trials crashed.") {
 		t.Errorf("with crashes: %q", got)
 	}
-	if row.Best = 3; !strings.Contains(tuningSentence(e, row), "only 1 of 4 runs came within 10% of the best known value (3); "+
+	if row.Best = 3; !strings.Contains(tuningSentence(e, &trial.Asked.Of(&e.Plan)[1], row, "t"), "only 1 of 4 runs came within 10% of the best known value (3 s); "+
 		"the best that a run found was 20% behind it at the median.") {
-		t.Errorf("%q", tuningSentence(e, row))
+		t.Errorf("%q", tuningSentence(e, &trial.Asked.Of(&e.Plan)[1], row, "t"))
 	}
-	if row.Median = 2; !strings.Contains(tuningSentence(e, row), "needs 2 trials at the median to come within 10% of the best (3).") {
-		t.Errorf("%q", tuningSentence(e, row))
+	if row.Median = 2; !strings.Contains(tuningSentence(e, &trial.Asked.Of(&e.Plan)[1], row, "t"), "needs 2 trials at the median to come within 10% of the best (3 s).") {
+		t.Errorf("%q", tuningSentence(e, &trial.Asked.Of(&e.Plan)[1], row, "t"))
 	}
-	if row.CostToBest = 0.5; !strings.Contains(tuningSentence(e, row), "needs 2 trials, which cost 0.5, at the median") {
-		t.Errorf("%q", tuningSentence(e, row))
+	if row.CostToBest = 0.5; !strings.Contains(tuningSentence(e, &trial.Asked.Of(&e.Plan)[1], row, "t"), "needs 2 trials, which cost 0.500, at the median") {
+		t.Errorf("%q", tuningSentence(e, &trial.Asked.Of(&e.Plan)[1], row, "t"))
 	}
 	row.Tuning = "u"
 	if got := unsatisfied(e, row); got != "has an outcome" {
 		t.Errorf("%q", got)
 	}
-	if label := tuningLabel(TuningRow{Tuning: "t", Hardware: "h", Axes: "a=1"}); label != "t on h a=1" {
-		t.Errorf("%q", label)
+	here, there := TuningRow{Tuning: "t", Hardware: "h", Axes: "a=1"}, TuningRow{Hardware: "i"}
+	if one, several := tuningLabel(here, []TuningRow{here}), tuningLabel(here, []TuningRow{here, there}); one != "t a=1" ||
+		several != "t on h a=1" {
+		t.Errorf("%q, %q", one, several)
 	}
 	// Each row belongs to its tuning; one without runs has none.
 	rows := []TuningRow{{Tuning: "t", Method: "bo", Hardware: "", Runs: 1, Best: nan, Median: nan, Found: nan}}
@@ -83,8 +85,8 @@ func TestFewestTrials(t *testing.T) {
 			Best: 3, Median: median, Low: low, High: high, CostToBest: cost, ToFixed: nan, RegretPct: nan}
 	}
 	bo, selftf, random := row("bo", 9, 11, 8, 15, 2), row("selftf", 9, 17, 12, 20, 1), row("random", 4, nan, nan, nan, 0.5)
-	want := "Fewest trials: t on h method=bo, 11 (8 to 15) (its interval overlaps that of t on h method=selftf); lowest " +
-		"cost until then: t on h method=selftf, 1."
+	want := "t method=bo needs the fewest trials to come within 10% of the best, 11 (8 to 15); no difference from t method=selftf is " +
+		"known; until then t method=selftf costs least, 1."
 	if got := needsFewest([]TuningRow{selftf, bo, random}); len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -115,7 +117,7 @@ func TestSentences(t *testing.T) {
 			{trial.Online, AgainstFixed{Value: 8, Runs: 5, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8,
 				Low: 0.7, High: 0.9, Initial: nan}},
 		} {
-			s.Add("tuned", againstFixed(r, &trial.Tuning{Mode: c.mode, Objective: "time_to_loss"}, &c.a))
+			s.Add("tuned", againstFixed(r.Tuning, r, &trial.Tuning{Mode: c.mode, Objective: "time_to_loss"}, &c.a))
 		}
 	}
 	s.Golden(t, *update)

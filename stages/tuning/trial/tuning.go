@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Tuning is a search for the best settings of a job: one tune block, at one point of the axes that it reads.
@@ -142,6 +143,9 @@ func MoneyUnit() string {
 	}
 	return ""
 }
+
+// Text writes a value of the objective with its unit.
+func (t *Tuning) Text(v float64) string { return table.WithUnit(v, FindObjective(t.Objective).Unit) }
 
 // AllConstraints returns the target of the objective, if there is one, and then the constraints.
 func (t *Tuning) AllConstraints() []Constraint {
