@@ -206,7 +206,7 @@ func (o *initOptions) fromFile(file, name string) (written []templateFile, doubt
 		return nil, nil, command.Usagef("leave out --template, or give it a program", "%s is the log of a cluster, and the template %s is for programs",
 			o.from, o.template)
 	case kind == Log:
-		return o.fromLog(file, name, shown)
+		return o.fromLog(file, name, shown, head)
 	case kind == Program && o.template == logReplay:
 		return nil, nil, command.Usagef("leave out --template, or give it a log", "%s is a program, and the template log-replay is for logs", o.from)
 	case kind == Unknown:
@@ -217,14 +217,22 @@ func (o *initOptions) fromFile(file, name string) (written []templateFile, doubt
 }
 
 // fromLog is the experiment with the log of a cluster.
-func (o *initOptions) fromLog(file, name, shown string) ([]templateFile, []string, error) {
+func (o *initOptions) fromLog(file, name, shown string, head []byte) ([]templateFile, []string, error) {
 	log, err := InspectLog(o.from, shown)
 	if err != nil {
-		return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init example/replay --template log-replay",
-			"%s is not understood: %v", o.from, err)
+		return nil, nil, command.Usagef(tableRemedy(head), "%s is not understood: %v", o.from, err)
 	}
 	source, err := log.Experiment(name)
 	return []templateFile{{Name: file, Source: source}}, log.OpenQuestions(), err
+}
+
+// tableRemedy says how to make a readable table of a log that begins so.
+func tableRemedy(head []byte) string {
+	if text := bytes.TrimSpace(head); len(text) > 0 && (text[0] == '[' || text[0] == '{') {
+		return "make a CSV file of it:  jq -r '(.[0] | keys_unsorted), (.[] | [.[]]) | @csv' FILE > jobs.csv"
+	}
+	return "name its columns submit, start, end (or run_time), cpus, gpus, limit, user, or name them in a trace block; for an example:  " +
+		"tfexp init example/replay --template log-replay"
 }
 
 // fromProgram is the experiment with a program.
@@ -307,6 +315,9 @@ func beginning(path string) (head []byte, err error) {
 	defer f.Close()
 	if head, err = io.ReadAll(io.LimitReader(f, mostInspected)); err != nil || bytes.HasPrefix(head, []byte(elf)) {
 		return head, err
+	}
+	if kind := binaryKind(head); kind != "" {
+		return nil, fmt.Errorf("it is %s: save its table as a CSV file, and give that to --from", kind)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err

@@ -85,6 +85,8 @@ var otherLogs = []otherLog{
 		`print it again with  squeue -r -o "%i|%u|%P|%V|%l|%C|%b|%m|%D"`, true},
 	{regexp.MustCompile(`\A\d+(?:_[\d\[\]%,-]+)?(?:\.\w+)?\|[^\n]*\|\d{4}-\d\d-\d\dT[^\n]*\n`), "what sacct prints without the names of columns",
 		"print it again without --noheader (-n)", true},
+	{regexp.MustCompile(`\A\s*\{[^\n]*\}\s*\n\s*\{`), "lines of JSON",
+		"jq -rs '(.[0] | keys_unsorted), (.[] | [.[]]) | @csv' FILE > jobs.csv", false},
 	{regexp.MustCompile(`(?s)\A.{257}ustar`), "a tar archive", "unpack it, and give one of its files to --from", true},
 	{regexp.MustCompile(`(?s)^(?:.*\n)?apiVersion:\s.*\bkind:\s*(?:List|PodList|JobList|Pod|Job)\b`), "YAML of Kubernetes",
 		"write a row for each pod or job:  kubectl get pods -A -o json | jq -r '.items[] | [.metadata.creationTimestamp, .status.startTime, …] | " +
@@ -98,6 +100,20 @@ var otherLogs = []otherLog{
 	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S`), "a configuration of Slurm",
 		"give it as  tfexp init NAME --from-slurm FILE  with the log of sacct behind it", true},
 	{regexp.MustCompile(`(?s)^\s*\{.*"cell_type"\s*:`), "a notebook of Jupyter", "make a program of it:  jupyter nbconvert --to script FILE", true},
+}
+
+// binaryKind names a file of another program that holds tables; empty for other files.
+func binaryKind(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")) && (bytes.Contains(head, []byte("xl/")) || bytes.Contains(head, []byte("opendocument"))),
+		bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")):
+		return "a workbook of a spreadsheet"
+	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
+		return "a database of SQLite"
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		return "a file of Parquet"
+	}
+	return ""
 }
 
 // kindOf is the kind of a file, by the beginning of its content, and then by its name and whether it can be executed.

@@ -48,6 +48,7 @@ func TestKinds(t *testing.T) {
 		{"jobs.tgz", "jobs.csv\x00" + strings.Repeat("0", 248) + "ustar\x0000", false, Unknown, "a tar archive"},
 		{"pods.yaml", "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\nkind: List\n", false, Unknown, "YAML of Kubernetes"},
 		{"jobs.yaml", "jobs:\n- account: p\n  job_id: 1\nmeta:\n  plugin:\n    type: openapi\n", false, Unknown, "in place of --yaml"},
+		{"jobs.jsonl", "{\"job\":1,\"submit\":0}\n{\"job\":2,\"submit\":3}\n", false, Unknown, "lines of JSON"},
 		{"train.ipynb", "{\"cells\": [{\"cell_type\": \"code\"}]}", false, Unknown, "nbconvert"},
 		{"train.log", "import torch\nfor epoch in range(3):\n    pass\n", false, Program, ""},
 		{"clusters.csv", "submit,duration,cpus,ClusterName\n0,60,4,a\n", false, Log, ""},
@@ -87,6 +88,36 @@ func TestLogsOfOthers(t *testing.T) {
 		if !strings.Contains(arguments, c.arguments) || (l.Unit > 0) != strings.Contains(c.arguments, "unit") || !strings.HasPrefix(l.Left, c.left) ||
 			l.Malformed != c.malformed || l.Jobs != c.jobs {
 			t.Errorf("%s: %s; left %q, malformed %q, %d jobs", name, arguments, l.Left, l.Malformed, l.Jobs)
+		}
+	}
+}
+
+// TestBinaryKinds names files of other programs that hold tables.
+func TestBinaryKinds(t *testing.T) {
+	for head, want := range map[string]string{
+		"PK\x03\x04....xl/worksheets/sheet1.xml": "a workbook of a spreadsheet", "\xd0\xcf\x11\xe0": "a workbook of a spreadsheet",
+		"PK\x03\x04....jobs.csv": "", "SQLite format 3\x00": "a database of SQLite", "PAR1": "a file of Parquet", "submit,run\n": "",
+	} {
+		if got := binaryKind([]byte(head)); got != want {
+			t.Errorf("%q is %q, want %q", head, got, want)
+		}
+	}
+}
+
+// TestNamesOfColumns finds the properties of jobs by the names that people give to columns.
+func TestNamesOfColumns(t *testing.T) {
+	for name, want := range map[string]string{
+		"Submitted On": "arrival", "time_submit": "arrival", "time_start": "start", "time_end": "end", "cpus_req": "threads", "gpus_req": "gpus",
+		"Started at (UTC)": "start", "finish_ts": "end", "Completed Date": "end", "ncpu": "threads", "Core Count": "threads", "Job Number": "job",
+		"submit_time": "arrival", "time": "", "date": "", "on": "", "user time": "", "cpu time": "", "total_cpu": "", "gpu_type": "", "node_time": "",
+		"mem_time": "", "wait time": "",
+	} {
+		got := ""
+		if p, _ := propertyOf(name); p != nil {
+			got = p.name
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
 }

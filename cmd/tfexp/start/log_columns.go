@@ -44,12 +44,12 @@ var jobProperties = []jobProperty{
 		"walltimelimit", "walltime", "estimatedtime", "limit",
 	}, true},
 	{"threads", []string{
-		"cpus", "cpu", "cores", "ncpus", "ncores", "numcpus", "numcores", "cpunum", "cpucount", "corecount", "reqcpus",
+		"cpus", "cpu", "cores", "ncpus", "ncpu", "ncores", "core", "numcpus", "numcores", "cpunum", "cpucount", "corecount", "reqcpus",
 		"requestedcpus", "requestedcores", "alloccpus", "vcpus", "threads", "procs", "nprocs", "processors", "slots",
 		"requestcpus", "cpurequest", "cpurequests", "cpusrequested",
 	}, false},
 	{"gpus", []string{
-		"gpus", "gpu", "ngpus", "numgpus", "numgpu", "gpunum", "gpucount", "reqgpus", "requestedgpus", "allocgpus",
+		"gpus", "gpu", "ngpus", "ngpu", "numgpus", "numgpu", "gpunum", "gpucount", "reqgpus", "requestedgpus", "allocgpus",
 		"requestgpus", "gpurequest", "gpurequests", "gpusrequested",
 	}, false},
 	{"nodes", []string{"nodes", "nnodes", "numnodes", "nodecount", "nodenum", "hosts"}, false},
@@ -64,6 +64,9 @@ var jobProperties = []jobProperty{
 	}, false},
 	{"user", []string{"user", "username", "userid", "owner", "uid"}, false},
 }
+
+// fillers are words in names of columns that do not change which property the column has.
+var fillers = []string{"on", "at", "time", "date", "datetime", "utc", "local", "number", "no", "ts"}
 
 // unitSuffixes are the units that names of columns end with.
 var unitSuffixes = []struct {
@@ -112,6 +115,16 @@ func propertyOf(column string) (*jobProperty, time.Duration) {
 		return &jobProperties[i]
 	}
 	if f := find(words); f != nil || len(words) < 2 {
+		return f, 0
+	}
+	// "submitted on", "start date", "time_submit", "cpus_req"
+	further := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(fillers, w) })
+	if len(further) < len(words) && len(further) > 0 {
+		if f := find(further); f != nil && (f.timed || f.name == "job") {
+			return f, 0
+		}
+	}
+	if f := find([]string{words[1], words[0]}); f != nil && len(words) == 2 {
 		return f, 0
 	}
 	last := len(words) - 1

@@ -72,6 +72,9 @@ func TestStartsPage(t *testing.T) {
 	for _, test := range []struct{ controller, want string }{
 		{runs + fmt.Sprintf(job, 22, "PENDING Reason=Resources", since, "Unknown"), `(?m)^22 +ada +4 +3 min [12]\d s +`},
 		{runs, "no job waits"},
+		{runs + fmt.Sprintf(job, 23, "PENDING Reason=JobHeldUser", since, "Unknown"), `(?m)^23 +ada +4 +JobHeldUser`},
+		{runs + fmt.Sprintf(job, 24, "PENDING Reason=Resources", since, "Unknown") + fmt.Sprintf(job, 23, "PENDING Reason=PartitionDown", since, "Unknown"),
+			`(?s)24 +ada +4 +.*23 +ada +4 +PartitionDown`},
 		{"echo 'Unable to contact slurm controller' >&2; exit 1", "Unable to contact slurm controller"},
 	} {
 		write(filepath.Join(bin, "scontrol"), "#!/bin/sh\n"+test.controller)

@@ -211,10 +211,17 @@ func printForecast(ctx context.Context, a *command.App, t *forecast.Twin, jobs [
 	if err != nil {
 		return err
 	}
+	if len(jobs) > 0 && !o.asJSON {
+		q.Without = nil // the user asks for other jobs
+	}
 	if len(asked) == 0 {
-		fmt.Fprintln(a.Err, "no job waits")
+		if len(q.Without) > 0 {
+			fmt.Fprintf(a.Err, "no start can be predicted: see the %s below\n", schema.Plural(len(q.Without), "job"))
+		} else {
+			fmt.Fprintln(a.Err, "no job waits")
+		}
 		if !o.asJSON {
-			return nil
+			return tellWithout(show.Fold(a.Out), &q, a.OutColor)
 		}
 	}
 	if !o.far {
@@ -418,7 +425,23 @@ func tellStarts(a *command.App,
 		}
 		view.Add(r.Job, r.User, fmt.Sprint(r.Cores), wait(r.Median), r.Start, both(r.Half), both(r.Nine), wait(r.Requested))
 	}
-	return view.Write(out, "", a.OutColor)
+	if err := view.Write(out, "", a.OutColor); err != nil || len(q.Without) == 0 {
+		return err
+	}
+	fmt.Fprintln(out)
+	return tellWithout(out, q, a.OutColor)
+}
+
+// tellWithout prints the jobs whose starts cannot be predicted.
+func tellWithout(out io.Writer, q *forecast.Queue, color bool) error {
+	if len(q.Without) == 0 {
+		return nil
+	}
+	view := table.New(4, "job", "user", "cores", "no start is predicted")
+	for _, w := range q.Without {
+		view.Add(w.Job, w.User, fmt.Sprint(w.Cores), w.Reason)
+	}
+	return view.Write(out, "", color)
 }
 
 // tellPast reports the quality of forecasts of the past.
