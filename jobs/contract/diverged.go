@@ -8,11 +8,12 @@ import (
 	"slices"
 )
 
-// notFinite matches a field whose value is no JSON, as Python's json module writes numbers that are not finite.
+// notFinite matches a field whose value is not valid JSON: Python's json module writes NaN and infinite numbers like
+// this.
 var notFinite = regexp.MustCompile(`"(\w+)"\s*:\s*(?:NaN|-?Infinity)\b`)
 
-// decode reads a line of the contract. The numbers in it may be NaN or infinite: such a loss is +Inf, and others are not
-// known. The result is nil for a line of something else.
+// decode parses a line of the contract, whose numbers may be NaN or infinite. Such a loss becomes +Inf, and other such
+// numbers are dropped. The result is nil for other lines.
 func decode(line []byte) (*Progress, error) {
 	var parsed progressLine
 	err := json.Unmarshal(line, &parsed)

@@ -12,64 +12,58 @@ import (
 	"strings"
 )
 
-// Pick is which time-writer line counts when a program printed several, as
-// programs with several workers do.
+// Pick selects a time-writer line if a program printed several, as programs with several workers do.
 type Pick int
 
-// The choices. Longest is the line with the most epochs, the last of equals.
+// The values of Pick. Longest is the line with the most epochs; of equal lines, the last one.
 const (
 	Last Pick = iota
 	Longest
 	First
 )
 
-// Report is the information about a run in a job's output.
+// Report is what a job's output says about its run.
 type Report struct {
-	// Startup and Save are seconds; -1 where the output does not say.
+	// Startup and Save are seconds; -1 if the output lacks them.
 	Startup, Save float64
-	// Epochs are the seconds of each epoch, in order: from the time-writer
-	// line, or else from the progress lines.
+	// Epochs are the seconds of each epoch, in order. They are from the time-writer line or, without such a line, from
+	// progress lines.
 	Epochs []float64
-	// Steps are the seconds of each step of a program whose progress lines count these
-	// alone, if each had a line.
+	// Steps are the seconds of each step, if progress lines count only steps and each step had a line.
 	Steps []float64
-	// Loss and Accuracy are the last that were reported; nil: never.
+	// Loss and Accuracy are the last reported values; nil if never reported.
 	Loss, Accuracy *float64
-	// Progress is the last progress line, Updates counts them.
+	// Progress is the last progress line. Updates is the number of progress lines.
 	Progress Progress
 	Updates  int
-	// Resized are the allotments that the program took on while it ran. The
-	// four fields after it list its other actions besides training.
+	// Resized are the allotments that the program adopted while it ran. The next four fields list its other actions
+	// besides training.
 	Resized     []Resized
 	Checkpoints []Checkpoint
 	Resumed     []Resumed
 	Changed     []Changed
 	Deepened    []Deepened
-	// Refused are the lines in which it refused a request, with the reasons.
+	// Refused are lines in which the program refused a request, with the reason.
 	Refused []Progress
-	// FinalAccuracy is the model's accuracy at the end of the job's budget. Trained is the service time at which the
-	// program stopped training, in seconds. Both are nil if not reported.
+	// FinalAccuracy is the model's accuracy at the end of the job's budget. Trained is the service time in seconds at
+	// which training stopped. Both are nil if not reported.
 	FinalAccuracy, Trained *float64
-	// Warnings name broken lines; at most maxWarnings of them, Suppressed
-	// counts the others.
+	// Warnings describe malformed lines, at most maxWarnings of them. Suppressed is the number of the others.
 	Warnings   []string
 	Suppressed int
 }
 
 const (
-	// maxLine bounds the memory for one line, in bytes: a time-writer line
-	// with 400,000 epochs fits.
+	// maxLine is the largest size of a line in bytes. A time-writer line with 400,000 epochs fits.
 	maxLine = 4 << 20
-	// maxEpochs bounds the epochs that are kept from progress lines.
+	// maxEpochs is the largest number of epochs that are kept from progress lines.
 	maxEpochs   = 1 << 20
-	maxNews     = 1 << 16 // lines of each other kind that are kept
+	maxNews     = 1 << 16 // kept lines of each other kind
 	maxWarnings = 20
 )
 
-// Parse reads a job's output to its end. Lines that are not part of the
-// contract are skipped, whatever their length. Malformed lines of the contract
-// become warnings. The error is a read error; the report then covers the lines
-// before it.
+// Parse reads a job's output to its end. It skips lines that are not part of the contract, whatever their length.
+// Malformed lines of the contract become warnings. After a read error, the report covers the lines before it.
 func Parse(r io.Reader, pick Pick) (Report, error) {
 	p := parser{pick: pick, report: Report{Startup: -1, Save: -1}}
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -96,19 +90,19 @@ func Parse(r io.Reader, pick Pick) (Report, error) {
 	return p.report, nil
 }
 
-// parser is the state of Parse between two chunks of input.
+// parser is the state of Parse between two blocks of input.
 type parser struct {
 	pick   Pick
 	report Report
 
-	line    []byte // the present line, up to maxLine bytes
-	cut     bool   // the line was longer
-	number  int    // of the present line, from 0
+	line    []byte // the current line, at most maxLine bytes
+	cut     bool   // whether the line was longer
+	number  int    // number of the current line, from 0
 	times   []float64
-	seconds []float64 // of epochs, from progress lines
-	steps   []float64 // of lines that count steps alone
-	epoch   int       // of the last progress line; 0 none since the program began or resumed
-	stride  int       // how many epochs lie between two lines; 0 not known yet
+	seconds []float64 // seconds of epochs, from progress lines
+	steps   []float64 // seconds of steps, from lines that count only steps
+	epoch   int       // epoch of the last progress line; 0 after a start or resume
+	stride  int       // number of epochs between two lines; 0 if not known yet
 }
 
 func (p *parser) add(chunk []byte) {
@@ -118,15 +112,14 @@ func (p *parser) add(chunk []byte) {
 	p.line = append(p.line, chunk...)
 }
 
-// endLine reads the line that is complete. A carriage return ends a line too:
-// progress bars overwrite theirs.
+// endLine parses the complete line. A carriage return ends a line too, since progress bars overwrite their line.
 func (p *parser) endLine() {
 	p.number++
 	for _, part := range bytes.Split(p.line, []byte{'\r'}) {
 		p.part(part)
 	}
 	if cap(p.line) > 1<<20 {
-		p.line = nil // one long line shall not hold its memory for good
+		p.line = nil // release the memory of a long line
 	}
 	p.line, p.cut = p.line[:0], false
 }
@@ -138,7 +131,7 @@ func (p *parser) part(line []byte) {
 			break
 		}
 		body, after, closed := bytes.Cut(rest, []byte(TimesEnd))
-		// A second opening mark before the closing one: the first was broken off.
+		// A second opening mark comes before the closing one: the first list was incomplete.
 		if next := bytes.Index(body, []byte(TimesBegin)); next >= 0 {
 			p.warn("time-writer line has no closing mark")
 			line = rest[next:]
@@ -173,7 +166,7 @@ func (p *parser) timesLine(body string) {
 	p.report.Epochs = times[1 : len(times)-1]
 }
 
-// parseTimes reads "[startup, epoch, …, save]".
+// parseTimes parses "[startup, epoch, …, save]".
 func parseTimes(body string) ([]float64, error) {
 	s := strings.TrimSpace(body)
 	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") {
@@ -204,7 +197,7 @@ func (p *parser) progressLine(line []byte) {
 		return
 	}
 	if u == nil {
-		return // "tfexp" is somewhere else in the object, which is not ours
+		return // "tfexp" is elsewhere in the object: the line is not part of the contract
 	}
 	if problem := u.problem(); problem != "" {
 		p.warn("progress line: %s", problem)
@@ -238,8 +231,8 @@ func (p *parser) progressLine(line []byte) {
 	}
 }
 
-// follows warns of an epoch that does not follow the previous one. A program reports every epoch, or every nth, and
-// begins again at the first epoch or after it has resumed.
+// follows warns about an epoch that does not follow the previous one. A program reports every epoch or every n-th one.
+// It may begin again at the first epoch, or at any epoch after it has resumed.
 func (p *parser) follows(epoch int) {
 	last := p.epoch
 	if epoch == 0 {
@@ -256,7 +249,7 @@ func (p *parser) follows(epoch int) {
 	}
 }
 
-// inWords explains why a line of JSON is wrong, without names of Go types.
+// inWords explains an error in a JSON line without naming Go types.
 func inWords(err error) string {
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {
@@ -282,7 +275,7 @@ func (p *parser) warn(format string, args ...any) {
 	p.report.Warnings = append(p.report.Warnings, fmt.Sprintf("line %d: ", p.number)+fmt.Sprintf(format, args...))
 }
 
-// news keeps a line of another kind than progress.
+// news keeps a line that is not about progress.
 func (p *parser) news(u Progress) {
 	r := &p.report
 	switch {
@@ -304,7 +297,7 @@ func (p *parser) news(u Progress) {
 	}
 }
 
-// keep appends to a list unless the list has reached its greatest length.
+// keep appends an item unless the list is full.
 func keep[T any](list *[]T, item T) {
 	if len(*list) < maxNews {
 		*list = append(*list, item)

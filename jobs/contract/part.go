@@ -6,33 +6,33 @@ import (
 	"strconv"
 )
 
-// The roles that training programs know.
+// The roles of training programs.
 const (
-	// RoleServer is a parameter server: it holds a part of the weights.
+	// RoleServer is the role of parameter servers, which hold the weights.
 	RoleServer = "ps"
-	// RoleWorker computes gradients.
+	// RoleWorker is the role of parts that compute gradients.
 	RoleWorker = "worker"
-	// RoleChief is a worker that also reports, writes the checkpoints and ends
-	// the training. Where no part has this role, worker 0 does that.
+	// RoleChief is a worker that also reports, writes checkpoints and ends the training. If no part has this role,
+	// worker 0 does this.
 	RoleChief = "chief"
 )
 
-// Part is a program's place among the parts of a job with roles.
+// Part identifies a program among the parts of a job with roles.
 type Part struct {
-	// Role is the part's role, Task its index in that role, from 0.
+	// Role is the part's role. Task is its index in that role, from 0.
 	Role string
 	Task int
-	// Cluster has the addresses of all parts, this one included.
+	// Cluster has the addresses of all parts, including this one.
 	Cluster Cluster
 }
 
-// Cluster is the addresses (host:port) of a job's parts: role → by task.
+// Cluster has the addresses (host:port) of a job's parts, by role and then by task.
 type Cluster map[string][]string
 
-// Address is the address of the part itself.
+// Address returns the address of this part.
 func (p Part) Address() string { return p.Cluster[p.Role][p.Task] }
 
-// Environ is the environment that gives a program its part.
+// Environ returns the environment variables that describe the part to its program.
 func (p Part) Environ() ([]string, error) {
 	cluster, err := json.Marshal(p.Cluster)
 	if err != nil {

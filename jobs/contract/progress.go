@@ -13,61 +13,59 @@ import (
 //
 // Every field may be left out.
 type Progress struct {
-	// Epoch counts finished epochs, Step finished optimizer steps.
+	// Epoch is the number of finished epochs, and Step of finished optimizer steps.
 	Epoch int `json:"epoch,omitempty"`
 	Step  int `json:"step,omitempty"`
-	// Loss is the training loss of the epoch, +Inf where it is NaN or infinite; Accuracy the part (0 to 1) of held-out
-	// examples that are classified rightly.
+	// Loss is the training loss of the epoch; +Inf if it is NaN or infinite. Accuracy is the fraction (0 to 1) of
+	// held-out examples that are classified correctly.
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
-	// Rate is the rate of learning in the epoch; of the step, in a line without Epoch.
+	// Rate is the learning rate of the epoch; in a line without Epoch, of the step.
 	Rate *float64 `json:"lr,omitempty"`
-	// Seconds is the wall time of the epoch; of the step, in a line without Epoch.
+	// Seconds is the wall time of the epoch; in a line without Epoch, of the step.
 	Seconds *float64 `json:"seconds,omitempty"`
-	// Threads is how many threads the program uses at the moment.
+	// Threads is the number of threads that the program uses now.
 	Threads int `json:"threads,omitempty"`
-	// TimeLeft is the rest of the job's budget, in seconds. At is when that was so, in seconds since 1970: a line is
-	// read some time after it was printed.
+	// TimeLeft is the rest of the job's budget in seconds. At is the Unix time in seconds at which TimeLeft was
+	// measured: the line may be read later.
 	TimeLeft *float64 `json:"time_left,omitempty"`
 	At       *float64 `json:"at,omitempty"`
 
-	// What follows is news of other kinds; such a line has nothing else.
+	// The following fields are about other events; a line with one of them has no other field.
 
-	// Resized: the program has taken on another allotment.
+	// Resized says that the program has adopted another allotment.
 	Resized *Resized `json:"resized,omitempty"`
-	// Checkpoint: it has written a checkpoint.
+	// Checkpoint says that the program has written a checkpoint.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
-	// Resumed: the program continues from a checkpoint or, without a checkpoint, restarts.
+	// Resumed says that the program continues from a checkpoint, or restarts because it has none.
 	Resumed *Resumed `json:"resumed,omitempty"`
-	// Changed: it has taken on other settings.
+	// Changed says that the program has adopted other settings.
 	Changed *Changed `json:"changed,omitempty"`
-	// Deepened: its network has another layer.
+	// Deepened says that the program's network has another layer.
 	Deepened *Deepened `json:"deepened,omitempty"`
-	// Refused is a key of the control file that the program cannot follow, for
-	// the given reason.
+	// Refused is a key of the control file that the program cannot follow. Reason is the reason.
 	Refused string `json:"refused,omitempty"`
 	Reason  string `json:"reason,omitempty"`
-	// FinalAccuracy is the model's accuracy when its budget is used up. Trained is
-	// the service time of all attempts at which the program stopped training, in
-	// seconds.
+	// FinalAccuracy is the model's accuracy when the budget is used up. Trained is the service time of all attempts, in
+	// seconds, at which training stopped.
 	FinalAccuracy *float64 `json:"final_accuracy,omitempty"`
 	Trained       *float64 `json:"trained,omitempty"`
 }
 
-// News reports whether p is a line of another kind than progress.
+// News reports whether p is about another event than progress.
 func (p Progress) News() bool {
 	return p.Resized != nil || p.Checkpoint != nil || p.Resumed != nil || p.Changed != nil || p.Deepened != nil ||
 		p.Refused != "" || p.FinalAccuracy != nil
 }
 
-// MostCount bounds the epochs and steps that a program can report.
+// MostCount is the largest number of epochs or steps that a program can report.
 const MostCount = 1 << 40
 
-// mostAt bounds the field "at" of a line, in seconds since 1970: the year 5138.
+// mostAt is the largest value of the field "at", in Unix seconds: the year 5138.
 const mostAt = 1e11
 
-// problem returns the impossible part of a line; "" for a possible line. It serves lines read while a program runs and
-// lines read at its end.
+// problem describes an impossible value in a line; empty if all are possible. It is used for lines that are read during
+// a run and after it.
 func (p *Progress) problem() string {
 	if p.Epoch < 0 || p.Step < 0 || p.Threads < 0 || p.Seconds != nil && *p.Seconds < 0 {
 		return "a negative count or time"
@@ -89,7 +87,7 @@ func (p *Progress) problem() string {
 	return ""
 }
 
-// leaveOut removes invalid accuracies and returns a note about them; "" if all are valid.
+// leaveOut removes invalid accuracies and describes them; empty if all are valid.
 func (p *Progress) leaveOut() (said string) {
 	for _, a := range []**float64{&p.Accuracy, &p.FinalAccuracy} {
 		if *a != nil && !(**a >= 0 && **a <= 1) {
@@ -100,35 +98,32 @@ func (p *Progress) leaveOut() (said string) {
 	return said
 }
 
-// Checkpoint is a checkpoint: the steps of the whole job until it, the whole
-// epochs (if the program counts them), and how long writing it took. In these
-// seconds the program did not train.
+// Checkpoint describes a written checkpoint: the steps and, if the program counts them, the whole epochs of the job so
+// far. Seconds is how long writing took; the program did not train in this time.
 type Checkpoint struct {
 	Step    int     `json:"step"`
 	Epoch   int     `json:"epoch,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
 
-// Resumed is the step after which a program continues, and the lost steps of the
-// previous attempt, with the seconds that they took.
+// Resumed has the step after which a program continues, the steps of the previous attempt that were lost, and the
+// seconds that these had taken.
 type Resumed struct {
 	Step        int     `json:"step"`
 	LostSteps   int     `json:"lost_steps"`
 	LostSeconds float64 `json:"lost_seconds"`
-	// Seconds is how long it took to read the checkpoint.
+	// Seconds is how long reading the checkpoint took.
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// Changed is the settings that a program took on while it trained, and the
-// seconds in which it did not train for that.
+// Changed has the settings that a program adopted during training, and the seconds without training that this took.
 type Changed struct {
 	Settings map[string]json.RawMessage `json:"settings"`
 	Seconds  float64                    `json:"seconds"`
 }
 
-// Deepened is a layer that was added to block Block (from 0), which has Layers
-// of them now: the accuracy before and after, and the seconds that it took, in
-// which the program did not train.
+// Deepened describes a layer that was added to block Block (from 0), which then has Layers layers. It has the accuracy
+// before and after, and the seconds without training that this took.
 type Deepened struct {
 	Block          int     `json:"block"`
 	Layers         int     `json:"layers"`
@@ -137,22 +132,20 @@ type Deepened struct {
 	Seconds        float64 `json:"seconds"`
 }
 
-// Resized is the allotment that a malleable program took on, and the seconds in
-// which it did not train because of the change. That time is almost zero if the
-// program changes its thread pools in place. It is seconds if the program saves
-// its state and restarts.
+// Resized has the allotment that a malleable program adopted, and the seconds without training that this took. The time
+// is almost zero if the program changes its thread pools in place, and seconds if it saves its state and restarts.
 type Resized struct {
 	Inter   int     `json:"inter"`
 	Intra   int     `json:"intra"`
 	Seconds float64 `json:"seconds"`
 }
 
-// progressLine is the object around a Progress.
+// progressLine is the JSON object around a Progress.
 type progressLine struct {
 	Tfexp *Progress `json:"tfexp"`
 }
 
-// The marks of a time-writer line. They are spelled as the programs print them.
+// The marks around the list in a time-writer line, spelled as programs print them.
 const (
 	TimesBegin = "<TIME_WRITTER_OUTPUT>"
 	TimesEnd   = "</TIME_WRITTER_OUTPUT>"

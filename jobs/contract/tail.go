@@ -4,23 +4,20 @@ import (
 	"bytes"
 )
 
-// Tail finds the progress lines in the output of a program while it runs. The
-// zero value is ready.
+// Tail finds progress lines in the output of a running program. The zero value is ready to use.
 type Tail struct {
-	// News, if it is set, is called for lines of other kinds than progress:
-	// checkpoints, changes, refusals (see Progress.News).
+	// News, if not nil, is called for lines about other events than progress (see Progress.News).
 	News func(Progress)
 
-	line []byte // the beginning of a line that may be one
-	skip bool   // the rest of the present line is of no interest
+	line []byte // the beginning of a line that may be a progress line
+	skip bool   // whether the rest of the current line is skipped
 }
 
-// maxTail bounds the length of a line that is parsed, in bytes.
+// maxTail is the largest length of a line that is parsed, in bytes.
 const maxTail = 64 << 10
 
-// Add takes the next piece of output, and calls each for every progress line
-// that it completes. Lines that are broken, or have no finished unit, are
-// passed over: Parse names them when the program has ended.
+// Add processes the next piece of output, and calls each for every progress line that it completes. It skips lines that
+// are malformed or report no finished unit; Parse warns about these after the program's end.
 func (t *Tail) Add(piece []byte, each func(Progress)) {
 	for len(piece) > 0 {
 		end := bytes.IndexAny(piece, "\r\n")

@@ -14,20 +14,18 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// settled is the age from which a file's modification time distinguishes it
-// from a later version: file systems stamp no finer than a few milliseconds,
-// some only seconds.
+// settled is the age of a file after which another version surely has another modification time. Some file systems
+// store only whole seconds, others some milliseconds.
 const settled = 3 * time.Second
 
-// MessageID identifies the requests of a message. Two messages with the same
-// serial carry the same requests. A message without a serial carries new
-// requests.
+// MessageID identifies the requests of a message. Messages with the same serial have the same requests. A message
+// without a serial has new requests.
 type MessageID struct {
 	Serial  int64
-	Written int64 // in nanoseconds; 0 where there is a serial
+	Written int64 // nanoseconds; 0 if the message has a serial
 }
 
-// IDOf identifies the requests of a message.
+// IDOf returns the ID of a message's requests.
 func IDOf(m contract.Message) MessageID {
 	if m.Serial != 0 {
 		return MessageID{Serial: m.Serial}
@@ -35,7 +33,7 @@ func IDOf(m contract.Message) MessageID {
 	return MessageID{Written: m.Written.UnixNano()}
 }
 
-// Threads is the allotment in a message, where it has one.
+// Threads returns the thread pools in a message; ok is false if it has none.
 func Threads(m contract.Message) (a contract.Allotment, ok bool) {
 	switch {
 	case m.Intra > 0:
@@ -46,22 +44,21 @@ func Threads(m contract.Message) (a contract.Allotment, ok bool) {
 	return contract.Allotment{}, false
 }
 
-// Control watches a control file. A program asks at its step boundaries; that
-// costs one stat call unless the file has just changed.
+// Control reads a control file repeatedly. A program calls Read between steps; a call costs one stat, except after the
+// file has changed.
 type Control struct {
 	path  string
-	seen  fs.FileInfo      // of the version that was read last
-	fresh bool             // that version was too young to be distinguished from the next
-	text  []byte           // of that version
-	last  contract.Message // the last one that could be read
+	seen  fs.FileInfo      // the version that was read last
+	fresh bool             // whether that version was too young to be distinguished from the next
+	text  []byte           // content of that version
+	last  contract.Message // the last readable message
 }
 
-// NewControl returns a reader of the file at path, which need not exist yet.
+// NewControl returns a reader of the control file at path, which need not exist yet.
 func NewControl(path string) *Control { return &Control{path: path} }
 
-// Read returns the message in the file, and reports whether it has been written
-// since the last Read (the first one counts). After an error the message is the
-// last readable one, and the next Read tries again.
+// Read returns the message in the file, and whether the file was written since the last Read; the first Read always
+// returns true. After an error, it returns the last readable message, and the next Read tries again.
 func (c *Control) Read() (contract.Message, bool, error) {
 	st, err := os.Stat(c.path)
 	if err != nil {
@@ -91,7 +88,7 @@ func (c *Control) Read() (contract.Message, bool, error) {
 	return m, true, nil
 }
 
-// maxControl bounds the size of a control file, in bytes.
+// maxControl is the largest size of a control file, in bytes.
 const maxControl = 64 << 10
 
 func readFile(path string) ([]byte, fs.FileInfo, error) {
@@ -111,7 +108,7 @@ func readFile(path string) ([]byte, fs.FileInfo, error) {
 	return text, st, err
 }
 
-// parseMessage reads both forms of the file.
+// parseMessage parses both forms of the file.
 func parseMessage(text []byte) (contract.Message, error) {
 	var m contract.Message
 	if text := bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' {
@@ -128,7 +125,7 @@ func parseMessage(text []byte) (contract.Message, error) {
 	return m, check(m)
 }
 
-// check reports values of a message that are out of range.
+// check returns an error if a value in a message is out of range.
 func check(m contract.Message) error {
 	for _, n := range []struct {
 		name  string

@@ -1,5 +1,5 @@
-// Package program is the side of training programs in the contract with tfexp: they read their environment and the
-// control file, and print their progress. Package contract has what both sides know.
+// Package program helps training programs follow the contract with tfexp: it reads their environment and control file,
+// and prints their progress. Package contract defines the contract.
 package program
 
 import (
@@ -13,32 +13,28 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// Env is the contract's environment.
+// Env has the values of the contract's environment variables.
 type Env struct {
 	Job string
-	// Epochs or Steps is the total work; 0 where it is not set.
+	// Epochs or Steps is the total work; 0 if not set.
 	Epochs, Steps int
-	// Threads is the allotment at the start; 1 and 1 where it is not set.
+	// Threads is the allotment at the start; 1 and 1 if not set.
 	Threads       contract.Allotment
 	GPUs          int
-	CheckpointDir string // empty: none
-	ControlPath   string // empty: none
-	// CheckpointEvery is how often to write a checkpoint; zero: only when the
-	// program is asked to.
+	CheckpointDir string // empty: no checkpoints
+	ControlPath   string // empty: no control file
+	// CheckpointEvery is how often to write a checkpoint; zero means only on request.
 	CheckpointEvery Interval
-	// Budget is how long the job may train, over all of its attempts and not
-	// counting the time in which it was paused; nil: as long as its work takes.
+	// Budget is how long the job may train over all its attempts, without paused time; nil means no limit.
 	Budget *time.Duration
-	// Target is the training loss at which the job ends; 0: it ends when its work
-	// is done.
+	// Target is the training loss at which the job ends; 0 means no target.
 	Target float64
-	// Part is the program's place in a job with roles; zero for other jobs.
+	// Part identifies the program in a job with roles; zero for other jobs.
 	Part contract.Part
 }
 
-// FromEnv reads the contract's environment through getenv, which is os.Getenv
-// in a real program. It fails where a number is not one, is out of range, where
-// both epochs and steps are set, or where the cluster lacks the program's role.
+// FromEnv reads the contract's environment through getenv, which is os.Getenv in a real program. It returns an error
+// for malformed or out-of-range numbers, if both epochs and steps are set, or if the cluster lacks the program's role.
 func FromEnv(getenv func(string) string) (Env, error) {
 	env := Env{
 		Job:           getenv(contract.EnvJob),
@@ -94,7 +90,7 @@ func FromEnv(getenv func(string) string) (Env, error) {
 	return env, nil
 }
 
-// partFromEnv reads a program's part; it is zero where no role is set.
+// partFromEnv reads a program's part; it is zero if no role is set.
 func partFromEnv(getenv func(string) string) (contract.Part, error) {
 	p := contract.Part{Role: getenv(contract.EnvRole)}
 	if p.Role == "" {
@@ -124,15 +120,13 @@ func partFromEnv(getenv func(string) string) (contract.Part, error) {
 	return p, nil
 }
 
-// Interval is how often something is done: every number of steps, every number of
-// epochs, or every period of time. At most one of them is set.
+// Interval is how often something is done: after a number of steps, a number of epochs, or a time. At most one is set.
 type Interval struct {
 	Steps, Epochs int
 	Time          time.Duration
 }
 
-// ParseInterval reads "500steps", "2epochs" or a duration such as "10m"; nothing gives
-// the zero interval: never.
+// ParseInterval parses "500steps", "2epochs" or a duration such as "10m". An empty text is the zero interval: never.
 func ParseInterval(s string) (Interval, error) {
 	if s == "" {
 		return Interval{}, nil
@@ -156,7 +150,7 @@ func ParseInterval(s string) (Interval, error) {
 	return Interval{Time: d}, nil
 }
 
-// String is the interval as ParseInterval reads it.
+// String returns the interval in the form that ParseInterval reads.
 func (i Interval) String() string {
 	switch {
 	case i.Steps > 0:
@@ -169,7 +163,7 @@ func (i Interval) String() string {
 	return ""
 }
 
-// IsChief reports whether p is the part that speaks for the whole job.
+// IsChief reports whether p is the part that reports for the whole job.
 func IsChief(p contract.Part) bool {
 	if len(p.Cluster[contract.RoleChief]) > 0 {
 		return p.Role == contract.RoleChief && p.Task == 0

@@ -11,13 +11,13 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// line is the object around a report of progress.
+// line is the JSON object around a progress report.
 type line struct {
 	Tfexp *contract.Progress `json:"tfexp"`
 }
 
-// WriteProgress prints p as one line. JSON has no infinities: an accuracy or time that is not finite is left out, and
-// such a loss is written as NaN, as Python's json module does.
+// WriteProgress prints p as one line. JSON has no infinite numbers: it omits an accuracy or time that is not finite,
+// and writes such a loss as NaN, as Python's json module does.
 func WriteProgress(w io.Writer, p contract.Progress) error {
 	diverged := p.Loss != nil && !finite(*p.Loss)
 	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.At, &p.FinalAccuracy, &p.Trained} {
@@ -39,8 +39,8 @@ func WriteProgress(w io.Writer, p contract.Progress) error {
 	return nil
 }
 
-// WriteTimes prints the classic line of a finished program: the seconds of its
-// start-up, of each epoch and of saving the model.
+// WriteTimes prints the time-writer line of a finished program: the seconds of its start-up, of each epoch and of
+// saving the model.
 func WriteTimes(w io.Writer, startup float64, epochs []float64, save float64) error {
 	line := append([]byte(contract.TimesBegin), '[')
 	number := func(s float64) { line = strconv.AppendFloat(line, s, 'f', 6, 64) }

@@ -1,10 +1,10 @@
-// Package library has the Python library for policies that are programs, as a part of the command: such a program finds
-// it without an installation.
+// Package library contains the Python library for policies that are programs, so that these can use it without an
+// installation.
 package library
 
 import (
 	"crypto/sha256"
-	_ "embed" // holds the library
+	_ "embed" // embeds the library
 	"encoding/hex"
 	"slices"
 )
@@ -22,13 +22,13 @@ var (
 	batsim []byte
 )
 
-// Policy is for programs that are policies. Files are all modules; the others are run as programs.
+// Policy is the module for policies. Files are all modules of the library.
 var (
 	Policy = File{"tfexp_policy.py", policy}
 	Files  = []File{Policy, {"tfexp_batsim.py", batsim}}
 )
 
-// Version is a word for these texts.
+// Version is a short hash of the library's files.
 var Version = func() string {
 	sum := sha256.Sum256(slices.Concat(policy, batsim))
 	return hex.EncodeToString(sum[:6])
