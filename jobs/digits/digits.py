@@ -1,7 +1,7 @@
-"""The digits as NumPy arrays, and what training programs on them have in common.
+"""The digits as NumPy arrays, and functions that training programs share.
 
-The data is digits.gz beside this file: 1,797 labels, then as many images of
-8x8 pixels from 0 to 16, a byte each (ATTRIBUTION.md has its source).
+The data are in digits.gz in this folder: 1,797 labels, then as many images of
+8x8 pixels from 0 to 16, one byte each (ATTRIBUTION.md names the source).
 """
 
 import argparse
@@ -14,7 +14,7 @@ IMAGES, SIDE, CLASSES = 1797, 8, 10
 
 
 def load(scale=1):
-    """Return (images, labels) to train on, and (images, labels) held out.
+    """Return (images, labels) for training, and held-out (images, labels).
 
     Images are float32 of shape (n, side, side, 1) from 0 to 2, each pixel
     repeated scale times in both directions (side = 8 * scale); labels are int32.
@@ -51,7 +51,7 @@ def parser(description, models):
 
 
 def arguments(p):
-    """Read the command line, and end the program where it makes no sense."""
+    """Parse the command line; end the program if an argument is invalid."""
     a = p.parse_args()
     for name in ("epochs", "passes", "batch"):
         if getattr(a, name) < 1:
@@ -62,12 +62,12 @@ def arguments(p):
 
 
 def settings(args):
-    """What the course of a training hangs on: a checkpoint of others is of no use."""
+    """The settings that affect the course of training. A checkpoint with other settings cannot be used."""
     return {name: getattr(args, name) for name in ("model", "passes", "batch", "learning_rate", "seed")}
 
 
 def order(args, epoch, images):
-    """Return the order in which an epoch, counted from 0, goes over the images."""
+    """Return the order of the images in an epoch; epochs count from 0."""
     return np.concatenate([np.random.default_rng([args.seed, epoch, k]).permutation(images) for k in range(args.passes)])
 
 

@@ -48,11 +48,11 @@ class Network(nn.Module):
         return sum(isinstance(m, (nn.Conv2d, nn.Linear)) for m in self.blocks[i])
 
     def nothing(self, i):
-        """Whether an action asks for nothing: -1, or the number of blocks."""
+        """Whether an action requests nothing: -1, or the number of blocks."""
         return i in (-1, self.BLOCKS)
 
     def grow(self, i):
-        """Add a layer to block i, of any weights; returns its modules."""
+        """Add a layer with initial random weights to block i; return its modules."""
         if not 0 <= i < self.BLOCKS:
             raise Refused("there is no block %d: the network has %d, counted from 0" % (i, self.BLOCKS))
         if self.activation != "relu":
@@ -66,11 +66,11 @@ class Network(nn.Module):
 
     @torch.no_grad()
     def deepen(self, i, images):
-        """Add a layer that computes the identity to block i; returns its modules.
+        """Add a layer that computes the identity to block i; return its modules.
 
-        Net2DeeperNet (Chen, Goodfellow, Shlens: "Net2Net", 2016). The images
-        are those from which batch normalisation takes mean and variance: with
-        weight sqrt(var + eps) and bias mean it gives what it was given.
+        Net2DeeperNet (Chen, Goodfellow, Shlens: "Net2Net", 2016). Batch
+        normalisation takes mean and variance from the images. With weight
+        sqrt(var + eps) and bias mean, its output then equals its input.
         """
         new = self.grow(i)
         layer = new[0]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Train a convolutional network on handwritten digits with PyTorch, as a job of tfexp.
 
-PyTorch changes its intra-op threads while it trains: --variant malleable follows
-the job's allotment between two steps; --variant original keeps the threads that
-it began with. Inter-op threads are fixed at the start, and this network has no
-branches that would use them.
+PyTorch can change its intra-op threads during training. --variant malleable adopts
+the job's allotment between two steps; --variant original keeps its first number of
+threads. Inter-op threads are fixed at the start; this network has no branches
+that would use them.
 """
 
 import copy
@@ -12,11 +12,11 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# What is beside this folder comes before what is installed.
+# Modules in sibling folders come before installed ones.
 sys.path[1:1] = [HERE, os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
 
-# Threads that spin while they wait would take the cores from one another when
-# the job is left with fewer of them.
+# Threads that spin while they wait would take cores from one another after the
+# job has lost cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import digits  # noqa: E402
@@ -74,7 +74,7 @@ def main():
     model = Network(args.blocks, args.model == "cnn_bn", args.activation).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=args.learning_rate)
     criterion = nn.CrossEntropyLoss()
-    # An epoch that was interrupted goes on at its next image.
+    # An interrupted epoch continues at its next image.
     epoch = {"step": 0, "at": 0, "loss": 0.0}
     deepened = []  # blocks, in the order in which layers were added
 
@@ -83,7 +83,7 @@ def main():
                    os.path.join(folder, "state.pt"))
 
     def add(modules):
-        """Let the optimizer train new modules too; what it knows of the others stays."""
+        """Let the optimizer train new modules too; its state of the others is kept."""
         optimizer.add_param_group({"params": [p for m in modules for p in m.parameters()]})
 
     def accuracy(of):
@@ -128,7 +128,7 @@ def main():
         optimizer.load_state_dict(state["optimizer"])
 
     def done(order):
-        """Whether the epoch is, or the job."""
+        """Whether the epoch or the job is finished."""
         return epoch["at"] >= len(order) or job.steps is not None and job.done_steps + epoch["step"] >= job.steps
 
     finished = copy.deepcopy(model)  # after the last whole epoch

@@ -1,8 +1,8 @@
 """Training in parts, by TensorFlow's ParameterServerStrategy (train.py runs it for jobs with roles).
 
-The chief hands out steps, which workers carry out on weights that lie on the
-parameter servers, without waiting for each other. Parameter servers and workers
-serve until they are asked to end, or the chief is gone.
+The chief assigns steps to workers, which compute them without waiting for each
+other. The weights are on the parameter servers. Parameter servers and workers
+run until they are asked to end, or the chief has ended.
 """
 
 import json
@@ -13,12 +13,12 @@ import sys
 import threading
 import time
 
-# How long a part waits for a chief that is lost, or has never been there.
+# How long a part waits for a chief that is lost or was never started, in seconds.
 GONE_AFTER, COMES_WITHIN = 10.0, 600.0
 
 
 def environment(job):
-    """Set TF_CONFIG from the job's cluster, where nobody has."""
+    """Set TF_CONFIG from the job's cluster, unless it is set."""
     for role in ("chief", "worker", "ps"):
         if not job.cluster.get(role):
             sys.exit("train.py: a cluster of TensorFlow needs the roles chief, worker and ps, and has no %s" % role)
@@ -26,7 +26,7 @@ def environment(job):
 
 
 def serve(job, tf):
-    """The life of a worker or a parameter server."""
+    """Run a worker or a parameter server."""
     config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=max(job.inter, 2), intra_op_parallelism_threads=job.intra)
     server = tf.distribute.Server(tf.train.ClusterSpec(job.cluster), job_name=job.role, task_index=job.task, protocol="grpc", config=config)
     ended = threading.Event()
@@ -43,11 +43,11 @@ def serve(job, tf):
                 print("train.py: the chief (%s) is gone" % job.cluster["chief"][0], file=sys.stderr, flush=True)
                 os._exit(1)
     del server
-    os._exit(143)  # its threads do not end by themselves
+    os._exit(143)  # TensorFlow's threads would not end
 
 
 class Network:
-    """Two 3x3 convolutions, pooling, and a hidden layer, with Adam: like models.cnn, of plain variables."""
+    """The network of models.cnn (two 3x3 convolutions, pooling, a hidden layer) with Adam, built from plain variables."""
 
     SHAPES = [(3, 3, 1, 32), (32,), (3, 3, 32, 64), (64,), (64 * 16, 128), (128,), (128, 10), (10,)]
 
@@ -93,7 +93,7 @@ class Network:
 
 
 def lead(job, args, tf, np, digits):
-    """The life of the chief."""
+    """Run the chief."""
     if args.model != "cnn":
         sys.exit("train.py: in a cluster the model is cnn")
     servers = len(job.cluster["ps"])
@@ -143,4 +143,4 @@ def lead(job, args, tf, np, digits):
         job.final(final)
     job.end(save=(lambda: save(args.save)) if args.save else None)
     sys.stdout.flush()
-    os._exit(0)  # so that no thread of the coordinator's outlives the training
+    os._exit(0)  # otherwise threads of the coordinator would keep the process alive

@@ -1,14 +1,14 @@
-"""Small networks in the shapes of well-known ones, for images of digits."""
+"""Small versions of well-known networks, for images of digits."""
 
 import keras
 from keras import layers
 
-#: How much larger than 8x8 the images of each model are.
+#: The factor by which the 8x8 images are enlarged for each model.
 SCALE = {"mlp": 1, "cnn": 1, "lenet": 4, "googlenet": 2}
 
 
 def build(name):
-    """Return the network of that name; it gives the logits of ten classes."""
+    """Return the network of this name. Its output is the logits of ten classes."""
     side = 8 * SCALE[name]
     image = keras.Input((side, side, 1))
     body = {"mlp": mlp, "cnn": cnn, "lenet": lenet, "googlenet": googlenet}[name]
@@ -46,8 +46,8 @@ def conv(x, filters, size):
 
 
 def inception(x, one, three, five, pool):
-    """The module of GoogLeNet (Szegedy et al., 2015): four branches side by side,
-    each behind a narrow 1x1 convolution. Inter-op threads work on them at once."""
+    """The inception module of GoogLeNet (Szegedy et al., 2015): four parallel branches,
+    each after a narrow 1x1 convolution. Inter-op threads compute them in parallel."""
     return layers.Concatenate()([
         conv(x, one, 1),
         conv(conv(x, three // 2, 1), three, 3),

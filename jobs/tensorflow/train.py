@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """Train a network on handwritten digits with TensorFlow, as a job of tfexp.
 
-The thread pools are those of the job's allotment. TensorFlow fixes them when it
-starts: --variant malleable follows another allotment at the end of an epoch, by
-a checkpoint and a new start of itself; --variant original keeps its pools, and
-only the cores that it may use change under it. As a part of a job with roles it
-trains with others (cluster.py).
+The thread pools have the sizes of the job's allotment. TensorFlow fixes them when
+it starts. With --variant malleable, the program adopts another allotment at the
+end of an epoch, by a checkpoint and a restart. With --variant original it keeps
+its pools; only the cores that it may use change. In a job with roles it trains
+together with other parts (cluster.py).
 """
 
 import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# What is beside this folder comes before what is installed.
+# Modules in sibling folders come before installed ones.
 sys.path[1:1] = [HERE, os.path.join(HERE, "..", "digits"), os.path.join(HERE, "..", "tfexp_job")]
 
 import digits  # noqa: E402
@@ -62,7 +62,7 @@ def main():
     optimizer = keras.optimizers.Adam(args.learning_rate)
     optimizer.build(model.trainable_variables)
     variables = model.variables + optimizer.variables
-    # An epoch that was interrupted goes on at its next step.
+    # An interrupted epoch continues at its next step.
     epoch = {"step": 0, "loss": 0.0}
     per_epoch = digits.steps_per_epoch(args, len(images))
 
@@ -89,7 +89,7 @@ def main():
     def hits(x, y):
         return tf.reduce_mean(tf.cast(tf.equal(tf.argmax(model(x), axis=1, output_type=tf.int32), y), tf.float32))
 
-    # Building the graphs belongs to the start-up.
+    # The time to build the graphs counts as start-up.
     train.get_concrete_function()
     hits.get_concrete_function()
     finished = [v.numpy() for v in variables]  # after the last whole epoch

@@ -9,10 +9,10 @@
         job.epoch(loss=loss)
     job.end()
 
-start() reads what tfexp says in the environment, epoch() (or step()) reports
-that one is done, end() reports the times of all. Without tfexp the same program
-runs on its own, with its defaults. All times are seconds. The module needs
-nothing but Python 3.8 or newer, and is one file that can be copied.
+start() reads tfexp's settings from the environment. epoch() (or step()) reports
+that an epoch is finished, and end() reports the times of all epochs. Without
+tfexp the program runs with its defaults. All times are seconds. The module is
+one file that can be copied; it needs only Python 3.8 or newer.
 """
 
 import json
@@ -33,34 +33,34 @@ __all__ = ["Job", "RESTART", "Refused", "STOPPED", "start"]
 #: The exit status of a program that ended because of SIGTERM: 128 + 15.
 STOPPED = 143
 
-#: What to give train() as `resize` when the program can take on other threads
-#: only from its start: it is saved, and starts itself again in the same process.
+#: The value of `resize` for train() if the program can change its threads only
+#: at its start: the program is saved and starts again in the same process.
 RESTART = "restart"
 
 
 class Refused(Exception):
-    """Raised by the program's own functions for a request that it cannot carry out."""
+    """Raised by functions of the program for a request that it cannot fulfil."""
 
 
-# How this process learns, across exec, that it is a restart.
+# This variable tells the process after exec that it is a restart.
 _RESTARTED = "TFEXP_JOB_RESTARTED"
-# The file that makes a checkpoint count; it names the folder that holds it.
+# The file that makes a checkpoint valid; it has the name of the checkpoint's folder.
 _STATE = "state.json"
 _VERSION = 2
-# Steps can be far shorter than a line is worth.
+# The least time between two lines about steps, since steps can be very short.
 _LINE_EVERY = 0.1
-# How far a training has come: steps and seconds, while checkpoints are written
-# at an interval.
+# The file with the steps and seconds so far, if checkpoints are written at an
+# interval.
 _REACHED = "reached"
-# How often the clock of a budget looks whether the process was stopped.
+# How often the clock of a budget checks whether the process was stopped.
 _BEAT = 0.02
 
 
 def _process_began():
     """The instant at which this process began, on time.monotonic()'s clock.
 
-    Imports belong to a program's start-up. Where the system does not tell, the
-    import of this module counts as the beginning.
+    A program's start-up includes its imports. If the system does not report the
+    start of the process, the import of this module is used.
     """
     now = time.monotonic()
     try:
@@ -78,9 +78,9 @@ _BEGAN = _process_began()
 def start(epochs=10, steps=None, settings=None):
     """Begin the job: read the environment, the control file and a checkpoint.
 
-    epochs or steps is the total work where tfexp says nothing, a budget included. settings (any
-    JSON value) is what the course of training hangs on: a checkpoint of other
-    settings is not used. Raises ValueError when a variable is malformed.
+    epochs or steps is the total work if tfexp sets neither work nor a budget. settings (any
+    JSON value) has all that affects the course of training: a checkpoint with
+    other settings is not used. Raises ValueError if a variable is malformed.
     """
     return Job(epochs, steps, settings)
 
@@ -121,7 +121,7 @@ def _loss(name):
 
 
 def _interval(name):
-    """The steps, epochs or seconds of an interval such as "500steps", "2epochs" or "1h30m"; zeros: none."""
+    """Return the steps, epochs and seconds (one is not 0) of an interval such as "500steps", "2epochs" or "1h30m"."""
     text = os.environ.get(name, "")
     if not text:
         return 0, 0, 0.0
@@ -140,8 +140,8 @@ def _interval(name):
 class _Clock:
     """Service time: the seconds since the process began in which it was not stopped.
 
-    A thread looks every few milliseconds. When the process goes on after a stop,
-    SIGCONT comes, and the time since the last look is what it was stopped for.
+    A thread records the time every few milliseconds. After a stop the process
+    receives SIGCONT; the time since the last record is the length of the stop.
     """
 
     def __init__(self):
@@ -198,22 +198,22 @@ def _warn(text):
 
 
 class Job:
-    """A job as the program sees it.
+    """The job that the program runs.
 
     name             the job's name, unique in its cell
     epochs, steps    the total work; one of them is None. With a budget alone epochs is math.inf
-    done_epochs, done_steps  what is finished, by earlier starts too
-    inter, intra     the present allotment: operations at once, threads of each
-    gpus             how many GPUs; CUDA_VISIBLE_DEVICES says which
-    checkpoint       the folder to restore the program's state from, or None
-    checkpoint_dir   where checkpoints go, or None
-    stopping         True once the program is asked to end
+    done_epochs, done_steps  finished work, including earlier starts
+    inter, intra     the current allotment: operations at once, threads of each
+    gpus             number of GPUs; CUDA_VISIBLE_DEVICES lists them
+    checkpoint       the folder from which to restore the program's state, or None
+    checkpoint_dir   the folder for checkpoints, or None
+    stopping         True after the program was asked to end
     target_loss      the training loss at which the job is done, or None without one
-    time_left        what is left of the budget in seconds, or None without one
-    spent            True once nothing is left
+    time_left        the rest of the budget in seconds, or None without one
+    spent            True when the budget is used up
     change           "up" or "down" when the allotment has just changed, or None
-    warning          in how many seconds the server is taken away, or None
-    role, task, cluster  the program's place in a job with roles, or None
+    warning          seconds until the job's server is taken away, or None
+    role, task, cluster  identify the program in a job with roles, or None
     """
 
     def __init__(self, epochs=10, steps=None, settings=None):
@@ -249,32 +249,32 @@ class Job:
         self._training = self._ended = self._warned = False
         self._line_at = -math.inf
         self._save = self._resize = None
-        self._resized_at = None  # when the resize began that this start completes
-        self._temporary = None  # a checkpoint folder of our own
+        self._resized_at = None  # when the resize began that restarted the program
+        self._temporary = None  # a temporary checkpoint folder
         self._within = 0  # steps of the epoch that is not finished
         self._every_steps, self._every_epochs, self._every_seconds = _interval("TFEXP_CHECKPOINT_EVERY")
         self._saved_steps, self._saved_epochs, self._saved_at, self._reached = 0, 0, 0.0, None
         self._clock, self._used, self._end = _Clock(), 0.0, None
-        self._whole = self._trained = None  # the budget; when training stopped, on the clock
+        self._whole = self._trained = None  # the budget; the clock's time when training stopped
         self._change = self._deepen = None
         self._control_seen = self._request = None
         self._message, self._unfollowed = {}, False
-        self._taken = {}  # settings that were taken on, or refused
+        self._taken = {}  # settings that were adopted or refused
         try:
             signal.signal(signal.SIGTERM, self._on_term)
         except ValueError:
-            pass  # only the main thread may; another one is not asked to end
+            pass  # only the main thread can set a handler; others ignore requests to end
         self._read_checkpoint()
         budget = _seconds("TFEXP_BUDGET")
         if budget is not None:
             self._whole = budget
             self._set_budget(budget - self._used)
-        self._read_control()  # after the variable: the file says what is left by now
+        self._read_control()  # after the variable: the file has the current rest
         if self._every_seconds:
             self._clock.watch()
 
     def _spare(self):
-        """Threads for a program that runs on its own: all that it may use."""
+        """The number of threads without tfexp: all cores that the process may use."""
         try:
             return max(1, len(os.sched_getaffinity(0)) - (self.inter - 1))
         except AttributeError:
@@ -284,28 +284,28 @@ class Job:
 
     @property
     def checkpoint(self):
-        """The folder of the checkpoint to go on from; None without one.
+        """The folder of the checkpoint from which to continue; None without one.
 
-        The program is taken to read it from the first look at this until train().
+        The time from the first access until train() counts as reading it.
         """
         if self._checkpoint is not None and self._restoring is None:
             self._restoring = time.monotonic()
         return self._checkpoint
 
     def train(self, save=None, resize=None, every=0, change=None, deepen=None):
-        """Iterate over the epochs (or steps) that are left; start-up ends here.
+        """Iterate over the remaining epochs (or steps); start-up ends here.
 
-        save(folder) writes all that training needs into a folder. It is called
-        before the program ends on SIGTERM, and after each `every` epochs
-        unless that is 0. resize(inter, intra) takes on another allotment;
-        RESTART says that this takes a new start; None ignores allotments.
-        change(name, value) takes on another setting; deepen(block) adds a layer
-        and returns (layers, accuracy before, accuracy after), or None where
-        nothing is asked for. Both raise Refused for what cannot be done;
-        without them everything is refused.
-        Between two of them SIGTERM is obeyed, the control file is read, and
-        checkpoints are written as TFEXP_CHECKPOINT_EVERY says. It ends early
-        when the budget is spent.
+        save(folder) writes the state of training into a folder. It is called
+        before the program ends on SIGTERM, and after every `every` epochs
+        unless `every` is 0. resize(inter, intra) adopts another allotment;
+        RESTART means that this needs a restart; None ignores allotments.
+        change(name, value) adopts another setting. deepen(block) adds a layer
+        and returns (layers, accuracy before, accuracy after), or None if the
+        block requests nothing. Both raise Refused for impossible requests; if
+        they are None, all requests are refused.
+        Between epochs (or steps), SIGTERM is obeyed, the control file is read,
+        and checkpoints are written as TFEXP_CHECKPOINT_EVERY requires. The
+        iteration ends early when the budget is used up.
         """
         if resize is RESTART and save is None:
             raise ValueError("RESTART needs save: training goes on from what it wrote")
@@ -326,7 +326,7 @@ class Job:
             if self.stopping:
                 self.stop()
             self._note_reached()
-            # A checkpoint that has just been restored is there already.
+            # A checkpoint that was just restored exists already.
             if every and not first and save and self.checkpoint_dir and self.done_epochs % every == 0:
                 self._save_now()
             first = False
@@ -339,7 +339,7 @@ class Job:
 
     @property
     def finished(self):
-        """Whether all work is done, or the loss of an epoch was at the target."""
+        """Whether all work is done, or an epoch has reached the target loss."""
         if self._at_target:
             return True
         if self.steps is not None:
@@ -347,7 +347,7 @@ class Job:
         return self.done_epochs >= self.epochs
 
     def steps_left(self, per_epoch):
-        """The steps that the next epoch has: fewer at the end of a job by steps."""
+        """The number of steps of the next epoch; at the end of a job in steps it may be smaller."""
         if self.steps is None:
             return per_epoch
         return min(per_epoch, self.steps - self.done_steps)
@@ -355,9 +355,9 @@ class Job:
     def between_steps(self, done):
         """Obey requests between two steps of an epoch, of which `done` are finished.
 
-        SIGTERM, the control file and TFEXP_CHECKPOINT_EVERY are followed; what
-        save() writes must then say how far the epoch has come. Returns False
-        when the epoch is to be broken off, since the budget is spent.
+        It handles SIGTERM, the control file and TFEXP_CHECKPOINT_EVERY. So the
+        state that save() writes must include the finished steps of the epoch.
+        Returns False if the epoch must end now, because the budget is used up.
         """
         self._within = done
         if self.stopping:
@@ -369,10 +369,10 @@ class Job:
         return not self.spent
 
     def epoch(self, loss=None, accuracy=None, steps=0, lr=None):
-        """Report that an epoch is done, in which so many steps were taken.
+        """Report a finished epoch with this number of steps.
 
-        loss is the training loss, accuracy (0 to 1) that on held-out data, lr the
-        rate of learning. One that ends after the budget does not count, and is not reported.
+        loss is the training loss, accuracy (0 to 1) the accuracy on held-out data,
+        and lr the learning rate. An epoch that ends after the budget is not reported.
         """
         self._within = 0
         if self.spent:
@@ -384,7 +384,7 @@ class Job:
         self._unit(loss, accuracy, lr, always=True)
 
     def step(self, loss=None, accuracy=None, lr=None):
-        """Report that a step is done. Of very short ones not each has a line."""
+        """Report a finished step. Not every very short step has a line."""
         self.done_steps += 1
         self._unit(loss, accuracy, lr, always=self.finished)
 
@@ -401,7 +401,7 @@ class Job:
         if self.done_steps:
             line["step"] = self.done_steps
         for name, value in (("loss", loss), ("accuracy", accuracy)):
-            # A loss that is NaN or infinite says that the training has diverged.
+            # A loss that is NaN or infinite means that the training has diverged.
             if value is not None and (name == "loss" or math.isfinite(float(value))):
                 line[name] = round(float(value), 6)
         if lr is not None and math.isfinite(float(lr)):
@@ -413,9 +413,9 @@ class Job:
         self._print(line)
 
     def final(self, accuracy):
-        """Report the accuracy of the model when the budget is spent.
+        """Report the accuracy of the model at the end of the budget.
 
-        The model is that after the last epoch that counts: keep a copy.
+        The model is the one after the last reported epoch, so keep a copy of it.
         """
         fields = {"final_accuracy": round(float(accuracy), 6)}
         if self._whole is not None and self._trained is not None:
@@ -423,7 +423,7 @@ class Job:
         self._print(fields)
 
     def end(self, save=None):
-        """End the job: save() the model, report all times, drop the checkpoint."""
+        """End the job: save() the model, report all times and delete the checkpoint."""
         if not self._training:
             self._startup += time.monotonic() - self._began
         self._ended = True
@@ -439,14 +439,14 @@ class Job:
     def allotment(self):
         """Return the present (inter, intra).
 
-        A program that fixes its threads asks once more just before, since
-        imports can take seconds.
+        A program that fixes its threads should call this just before, since the
+        allotment may change during imports.
         """
         self._read_control()
         return self.inter, self.intra
 
     def follow(self):
-        """Do what the control file says, if it is new; True if the allotment has changed.
+        """Obey the control file if it is new. Return True if the allotment has changed.
 
         train() and between_steps() call it.
         """
@@ -466,7 +466,7 @@ class Job:
         return resized
 
     def _read_control(self):
-        """Read the control file; False where it is not new, or not to be read."""
+        """Read the control file. Return False if it is not new or cannot be read."""
         if self._control is None:
             return False
         try:
@@ -495,7 +495,7 @@ class Job:
             self._whole = message["budget"]
             self._set_budget(message["budget"] - self._used)
         if message.get("time_left") is not None:
-            # It is what was left when the file was written.
+            # This was the rest when the file was written.
             now = self._clock.service()
             age = min(max(time.time() - st.st_mtime, 0.0), now)
             self._set_budget(now - age + message["time_left"])
@@ -503,7 +503,7 @@ class Job:
 
     @staticmethod
     def _parse_control(text):
-        """Both forms of the file: a JSON object, or "inter intra"."""
+        """Parse both forms of the file: a JSON object, or "inter intra"."""
         if not text.lstrip().startswith("{"):
             inter, intra = (int(n) for n in text.split())
             if inter < 1 or intra < 1:
@@ -578,17 +578,17 @@ class Job:
 
     @property
     def time_left(self):
-        """What is left of the budget, in seconds; None without one."""
+        """The rest of the budget in seconds; None without a budget."""
         return None if self._end is None else max(self._end - self._clock.service(), 0.0)
 
     @property
     def controlled(self):
-        """Whether there is a control file, by which a budget may come."""
+        """Whether there is a control file, which may set a budget."""
         return self._control is not None
 
     @property
     def spent(self):
-        """Whether nothing is left of the budget."""
+        """Whether the budget is used up."""
         if self._end is None or self.time_left > 0:
             return False
         self._stop_training()
@@ -624,18 +624,18 @@ class Job:
     def _on_term(self, *_):
         self.stopping = True
         if not self._training and not self._ended:
-            sys.exit(STOPPED)  # there is nothing yet that could be saved
+            sys.exit(STOPPED)  # training has not begun: nothing to save
 
     def stop(self):
         """Save and end the program with status 143.
 
-        train() calls it when `stopping` is set; a program with long epochs
-        looks at `stopping` between steps and calls it. What save() writes must
-        then tell how far the epoch has come.
+        train() calls it if `stopping` is set. A program with long epochs should check
+        `stopping` between steps and call it; the state that save() writes must
+        then include the finished steps of the epoch.
         """
         self._elapsed = time.monotonic() - self._began
         if self._temporary:
-            shutil.rmtree(self._temporary, ignore_errors=True)  # nobody would look there
+            shutil.rmtree(self._temporary, ignore_errors=True)  # no later start would find it
         elif self._save is not None and self.checkpoint_dir is not None:
             self._save_now()
         sys.exit(STOPPED)
@@ -643,13 +643,13 @@ class Job:
     # -- checkpoints
 
     def _pause_clock(self, action):
-        """Do something whose time belongs to no epoch."""
+        """Run the body without counting its time in an epoch."""
         began = time.monotonic()
         action()
         self._began += time.monotonic() - began
 
     def _save_now(self):
-        """Write a checkpoint and say so; its time belongs to no epoch."""
+        """Write a checkpoint and report it. Its time counts in no epoch."""
         began = time.monotonic()
         self._elapsed = began - self._began
         self._pause_clock(self._write_checkpoint)
@@ -662,11 +662,11 @@ class Job:
 
     @property
     def _often(self):
-        """Whether TFEXP_CHECKPOINT_EVERY asks for checkpoints."""
+        """Whether TFEXP_CHECKPOINT_EVERY is set to an interval."""
         return bool(self._every_steps or self._every_epochs or self._every_seconds)
 
     def _save_if_due(self):
-        """Write a checkpoint when TFEXP_CHECKPOINT_EVERY says so."""
+        """Write a checkpoint if one is due by TFEXP_CHECKPOINT_EVERY."""
         if self._save is None or self.checkpoint_dir is None:
             return
         if self._every_steps:
@@ -680,7 +680,7 @@ class Job:
             self._save_now()
 
     def _note_reached(self):
-        """Note how far the training has come, so that a killed one knows what it lost."""
+        """Record the finished steps, so that a start after a kill can report the lost ones."""
         if self.checkpoint_dir is None or self._save is None:
             return
         try:
@@ -689,10 +689,10 @@ class Job:
                 self._reached = os.open(os.path.join(self.checkpoint_dir, _REACHED), os.O_RDWR | os.O_CREAT, 0o644)
             os.pwrite(self._reached, struct.pack("<Qd", self.done_steps + self._within, self._used + self._clock.service()), 0)
         except OSError:
-            pass  # what is lost is then not known: no reason to fail
+            pass  # lost steps are then unknown, which is no reason to fail
 
     def _print_resumed(self, steps, used, now):
-        """Say from which step this start goes on, what the one before had done since, and how long it took to read."""
+        """Report the step from which training continues, the lost steps and the time to read the checkpoint."""
         self._resumed = None
         self._saved_steps, self._saved_epochs, self._saved_at = steps, self.done_epochs, self._clock.service()
         try:
@@ -710,7 +710,7 @@ class Job:
         self._print({"resumed": news})
 
     def _write_checkpoint(self):
-        """Leave a checkpoint that is there as a whole, or not at all."""
+        """Write a checkpoint atomically: it exists completely or not at all."""
         os.makedirs(self.checkpoint_dir, exist_ok=True)
         folder = tempfile.mkdtemp(prefix="checkpoint-", dir=self.checkpoint_dir)
         self._save(folder)
@@ -760,14 +760,14 @@ class Job:
         self._within, self._used, self._request = within, used, request
         if restarted:
             self._resized_at = restarted["at"]
-            self._used = float(state["used_before"])  # the process is the same one, and its clock goes on
+            self._used = float(state["used_before"])  # the process continues, and so does its clock
         else:
             self._resumed = (done[1] + within, used)
         _warn("going on from the checkpoint after %s" % (
             "%d steps" % done[1] if self.steps is not None else "%d epochs" % done[0]))
 
     def _restarted(self):
-        """What _restart() left for this process; nothing for its children."""
+        """The state that _restart() passed to this process; removed, so that child processes do not get it."""
         try:
             note = json.loads(os.environ.pop(_RESTARTED, "null"))
         except ValueError:

@@ -1,16 +1,16 @@
-"""Run a scheduler of the simulator Batsim as a policy of tfexp, as it is.
+"""Run an unchanged scheduler of the simulator Batsim as a policy of tfexp.
 
     policy "easy" {
       order   = "external"
       command = ["python3", "-m", "tfexp_batsim", "pybatsim", "easyBackfill", "-t", "0"]
     }
 
-The arguments are the command of the scheduler. It gets ``--socket-endpoint=ENDPOINT``, unless ``{endpoint}`` stands in
-an argument, and ``--options=JSON`` with the settings of the policy, if there are any. tfexp talks to this program in its
-own protocol (docs/external.md), and this program to the scheduler in version 3 of Batsim's protocol over ZeroMQ. It
-needs pyzmq, which pybatsim brings.
+The arguments are the command of the scheduler. ``--socket-endpoint=ENDPOINT`` is added, unless an argument contains
+``{endpoint}``, and ``--options=JSON`` with the settings of the policy, if it has any. tfexp and this program use tfexp's
+protocol (docs/external.md). This program and the scheduler use version 3 of Batsim's protocol over ZeroMQ, which needs
+pyzmq; it is installed with pybatsim.
 
-Each core is a resource. A job has the id "w0!NUMBER", and "w0!NUMBER#ATTEMPT" when it is started once more.
+Each core is a resource. A job has the id "w0!NUMBER"; later attempts have "w0!NUMBER#ATTEMPT".
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 MAX_ANSWER = 16 << 20
-"""The most bytes of an answer."""
+"""The largest size of an answer, in bytes."""
 
 MAX_GROWTH = 64 << 20
-"""The most memory, in bytes, that may fill up before an answer is whole: its parts could have no end."""
+"""The largest memory in bytes that an incomplete answer may use: its parts might never end."""
 
 MAX_WAITING = 100_000
-"""The most decisions, and calls, for later: each answer is bounded, and their sum must be."""
+"""The largest number of decisions or calls for later. It bounds their sum over all answers."""
 
 FAREWELL = 2.0
-"""How long a scheduler may take to end when the simulation has ended, in seconds."""
+"""How long a scheduler may run after the end of the simulation, in seconds."""
 
 _NS = 1_000_000_000
 _WORKLOAD = "w0"
@@ -51,7 +51,7 @@ _NO_CONSEQUENCE = ("SET_JOB_METADATA", "PUBLISH", "NOTIFY")
 
 
 class Failure(Exception):
-    """Why the cell cannot go on; the text is for people."""
+    """Raised if the cell cannot continue; the text is shown to the user."""
 
 
 def _nanoseconds(seconds: Any) -> int:
@@ -71,7 +71,7 @@ def _events(answer: bytes) -> List[Tuple[int, str, Dict[str, Any]]]:
 
 
 class Link:
-    """The program of a scheduler, and the socket over which it is asked."""
+    """The process of a scheduler, and the socket to it."""
 
     def __init__(self, command: List[str], settings: Dict[str, str]) -> None:
         zmq = self.zmq = _zmq()
@@ -99,7 +99,7 @@ class Link:
         self.poller.register(self.socket, zmq.POLLIN)
         self.poller.register(self.watch, zmq.POLLIN)
         try:
-            # Its standard output is not ours, which is for the protocol.
+            # Its output must not go to our standard output, which carries the protocol.
             self.program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr)
         except OSError as e:
             self.program = None
@@ -115,7 +115,7 @@ class Link:
             ready = dict(self.poller.poll(50))
             if self.socket in ready or self.watch in ready and self.socket.poll(0):
                 parts = self.socket.recv_multipart()
-                self.remove()  # both sides have the socket: nothing is left behind, whatever ends us
+                self.remove()  # both sides have opened the socket, so its file is no longer needed
                 if len(parts) != 1:
                     raise Failure(f"its answer has {len(parts)} parts, want one")
                 return parts[0]
@@ -132,7 +132,7 @@ class Link:
                 raise Failure(f"its answer is longer than {MAX_ANSWER >> 20} MiB, or has no end")
 
     def end(self) -> None:
-        """Wait for the end of the program."""
+        """Wait until the scheduler exits."""
         try:
             status = self.program.wait(FAREWELL)
         except subprocess.TimeoutExpired:
@@ -141,7 +141,7 @@ class Link:
             raise Failure("it ended badly: " + _status(status))
 
     def close(self) -> None:
-        """End the program, if it runs."""
+        """Kill the scheduler if it still runs."""
         if self.program is not None and self.program.poll() is None:
             self.program.kill()
             self.program.wait()
@@ -151,14 +151,14 @@ class Link:
         self.remove()
 
     def remove(self) -> None:
-        """Remove the folder of the socket."""
+        """Delete the folder of the socket."""
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder = ""
 
 
 class Translator:
-    """The state of a cell: what one side says becomes what the other understands."""
+    """Translates messages between tfexp and the scheduler of a cell."""
 
     def __init__(self, command: List[str]) -> None:
         self.command = command
@@ -169,7 +169,7 @@ class Translator:
         self.calls: List[int] = []  # in order
         self.ids: Dict[str, str] = {}  # by name
         self.names: Dict[str, str] = {}  # by id
-        self.jobs: Dict[str, Dict[str, Any]] = {}  # what arrived, by name
+        self.jobs: Dict[str, Dict[str, Any]] = {}  # arrived jobs, by name
         self.attempts: Dict[str, int] = {}
         self.expected = 0
 
@@ -211,7 +211,7 @@ class Translator:
         self.take(self.exchange())
         return {"type": "ready", "protocol": 1, "name": os.path.basename(self.command[0]), "ask": "always"}
 
-    # What tfexp says.
+    # Messages from tfexp.
 
     def on_arrive(self, event: Dict[str, Any]) -> None:
         self.jobs[event["job"]] = event
@@ -252,7 +252,7 @@ class Translator:
     def completed(self, job: str, at: int, state: str, code: int) -> None:
         self.add(at, "JOB_COMPLETED", {"job_id": self.ids[job], "job_state": state, "return_code": code, "alloc": ""})
 
-    # What the scheduler says.
+    # Answers of the scheduler.
 
     def add(self, at: int, kind: str, data: Dict[str, Any]) -> None:
         self.events.append({"timestamp": at / _NS, "type": kind, "data": data})
@@ -262,7 +262,7 @@ class Translator:
         return self.link.ask({"now": self.now / _NS, "events": events})
 
     def take(self, answer: bytes) -> None:
-        """Take the decisions of the scheduler, for now or for later."""
+        """Process the decisions of the scheduler, which may be for later."""
         for event in _events(answer):
             if event[1] != "CALL_ME_LATER":
                 self.later.append(event)
@@ -280,7 +280,7 @@ class Translator:
         self.later.sort(key=lambda event: event[0])
 
     def due(self) -> Dict[str, Any]:
-        """The decisions that are due, and when to be asked next."""
+        """The due decisions, and the time of the next call."""
         due = [event for event in self.later if event[0] <= self.now]
         del self.later[:len(due)]
         answer: Dict[str, Any] = {
@@ -308,7 +308,7 @@ def _zmq() -> Any:
 
 
 def _value(text: str) -> Any:
-    """The value of a setting: a number where it is one."""
+    """The value of a setting: a number if the text is one, else the text."""
     for kind in (int, float):
         try:
             value = kind(text)
@@ -319,7 +319,7 @@ def _value(text: str) -> Any:
 
 
 def _memory() -> int:
-    """The most memory that this program has held, in bytes; 0 where that is not known."""
+    """The peak memory of this process in bytes; 0 if unknown."""
     if resource is None:
         return 0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
@@ -345,7 +345,7 @@ def _serve(command: List[str]) -> int:
 
 
 def main() -> NoReturn:
-    """Be the policy whose scheduler the arguments start."""
+    """Run the policy; the arguments are the command of the scheduler."""
     command = sys.argv[1:]
     if command[:1] == ["--"]:
         command = command[1:]
@@ -355,7 +355,7 @@ def main() -> NoReturn:
     try:
         sys.exit(_serve(command))
     except BrokenPipeError:
-        sys.exit(1)  # tfexp is gone, or has ended the cell
+        sys.exit(1)  # tfexp has ended, or has stopped the cell
 
 
 if __name__ == "__main__":

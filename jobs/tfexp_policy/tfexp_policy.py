@@ -10,21 +10,21 @@
 
     run()
 
-tfexp starts the program beside each cell of ``policy "mine" { order = "external" ... }`` and asks it when something has
-happened; docs/external.md has the protocol. The library keeps the state: ``waiting`` and ``running`` have the jobs,
-``cluster`` what is free. What a job's methods decide (``start``, ``pause``, ``resize``, ``migrate``) counts at once: a
-later look at ``cluster.free`` sees it. They return the decision, so that a function can ``yield`` it, or return a list.
+tfexp starts the program for each cell of ``policy "mine" { order = "external" ... }`` and asks it for decisions after
+events; docs/external.md has the protocol. The library keeps the state: ``waiting`` and ``running`` have the jobs, and
+``cluster`` the free resources. Decisions by a job's methods (``start``, ``pause``, ``resize``, ``migrate``) change this
+state at once, for example ``cluster.free``. The methods return the decision: a function can ``yield`` it or return a list.
 
-A policy with a state of its own is a class:
+A policy with state is a class:
 
     class Mine(Policy):
         def decide(self, now, waiting, running, cluster): ...
 
     run(Mine)
 
-Times are seconds since the start of the cell, as floats; attributes that end in ``_ns`` have them in whole nanoseconds,
-of which sums are exact. ``python3 my_policy.py --replay results/.../policy.jsonl`` decides again what was decided in a
-cell, without tfexp. Python 3.9 or newer; nothing else is needed.
+Times are seconds since the start of the cell, as floats; attributes that end in ``_ns`` are integers in nanoseconds, so
+their sums are exact. ``python3 my_policy.py --replay results/.../policy.jsonl`` repeats the decisions of a cell without
+tfexp. Only Python 3.9 or newer is needed.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, 
 
 
 class PolicyError(Exception):
-    """A decision that cannot be carried out; the text names the job and the rule."""
+    """Raised for an impossible decision; the text names the job and the rule."""
 
 
 def seconds(text: Union[str, float]) -> float:
-    """Read a duration as tfexp writes it: "1m30s" is 90.0."""
+    """Convert a duration in tfexp's form to seconds: "1m30s" is 90.0."""
     if not isinstance(text, str):
         return float(text)
     parts = re.findall(r"([0-9.]+)\s*(ns|us|µs|ms|s|m|h|d)", text)
@@ -68,7 +68,7 @@ def seconds(text: Union[str, float]) -> float:
 
 
 def _value(text: str) -> Union[str, int, float, bool]:
-    """The value of a setting: a number or a truth where it is one."""
+    """The value of a setting: a number or a bool if the text is one, else the text."""
     if text in ("true", "false"):
         return text == "true"
     for kind in (int, float):
@@ -80,14 +80,14 @@ def _value(text: str) -> Union[str, int, float, bool]:
 
 
 def _spans(text: str) -> Iterator[Tuple[int, int]]:
-    """The first and the last of each span of "0-3,7"."""
+    """The first and the last number of each range in a text such as "0-3,7"."""
     for part in text.split(","):
         low, _, high = part.partition("-")
         yield int(low), int(high or low)
 
 
 class Node:
-    """A machine of the cluster. ``free``, ``free_gpus`` and ``free_memory`` change."""
+    """A node of the cluster. ``free`` (cores), ``free_gpus`` and ``free_memory`` (bytes) change during the cell."""
 
     __slots__ = ("name", "number", "cores", "gpus", "gpu", "memory", "rack", "up", "free", "free_gpus", "free_memory",
                  "leaves")
@@ -102,7 +102,7 @@ class Node:
         self.rack: str = told.get("rack", "")
         self.up: bool = told.get("up", True)
         self.leaves = math.inf
-        """When it will be taken away, in seconds."""
+        """The time in seconds at which the node will be taken away; None if that is not announced."""
         self.free, self.free_gpus, self.free_memory = self.cores, self.gpus, self.memory
 
     def __repr__(self) -> str:
@@ -110,7 +110,7 @@ class Node:
 
 
 class Rooms:
-    """What is free on each node, now or in a plan: a copy that can be changed."""
+    """The free resources of each node, now or in a plan. It is a copy that may be changed."""
 
     __slots__ = ("rooms", "nodes", "moves")
 
@@ -120,7 +120,7 @@ class Rooms:
             [n.free, n.free_gpus, n.free_memory] if n.up else [-1, -1, -1] for n in nodes]
 
     def fits(self, job: Job, cores: Optional[int] = None) -> Optional[List[Node]]:
-        """The nodes on which a job would start: the first that have room; None without room."""
+        """The nodes on which a job would start: the first ones with room; None if there is no room."""
         count, each, gpus, memory = job._needs(cores)
         home = job._home
         if home:
@@ -138,7 +138,7 @@ class Rooms:
         return None
 
     def take(self, job: Job, nodes: Sequence[Node], cores: Optional[int] = None, sign: int = 1) -> None:
-        """Take what a job needs on nodes."""
+        """Subtract the resources that a job needs on these nodes."""
         _, each, gpus, memory = job._needs(cores)
         for n in nodes:
             room = self.rooms[n.number]
@@ -148,11 +148,11 @@ class Rooms:
                 room[2] -= sign * memory
 
     def put_back(self, job: Job, nodes: Sequence[Node], cores: Optional[int] = None) -> None:
-        """Undo take."""
+        """Add the resources that take has subtracted."""
         self.take(job, nodes, cores, -1)
 
     def release(self, job: Job, ended: bool = True) -> None:
-        """Give back what a running job holds, when it has ended, or was paused."""
+        """Add the resources of a running job, as if it had ended or was paused."""
         for n, cores, gpus in job._held:
             room = self.rooms[n.number]
             room[0] += cores
@@ -162,12 +162,12 @@ class Rooms:
 
 
 class Cluster:
-    """The machines, and what is free of them."""
+    """The nodes and their free resources."""
 
     def __init__(self, told: List[Dict[str, Any]], moves: bool) -> None:
         self.nodes: List[Node] = [Node(i, n) for i, n in enumerate(told)]
         self.cores: int = sum(n.cores for n in self.nodes)
-        """All cores, of all nodes."""
+        """The number of cores of all nodes."""
         self.gpus: int = sum(n.gpus for n in self.nodes)
         self.now_ns = 0
         self.now = 0.0
@@ -182,40 +182,40 @@ class Cluster:
 
     @property
     def free(self) -> int:
-        """The most cores that are free on one node: what a job of one node can be given."""
+        """The largest number of free cores on one node, which a job on one node can get."""
         if self._only is not None:
             return self._only.free if self._only.up else 0
         return max((n.free for n in self.nodes if n.up), default=0)
 
     @property
     def total_free(self) -> int:
-        """The cores that are free, of all nodes."""
+        """The number of free cores of all nodes."""
         return sum(n.free for n in self.nodes if n.up)
 
     def rooms(self) -> Rooms:
-        """What is free on each node, to plan with."""
+        """A copy of the free resources of each node, for planning."""
         return Rooms(self.nodes, self._moves)
 
     def fits(self, job: Job, cores: Optional[int] = None) -> Optional[List[Node]]:
-        """The nodes on which a waiting job would start now; None without room."""
+        """The nodes on which a waiting job would start now; None if there is no room."""
         if self._only is not None and job._plain:
             node = self._only
             return self.nodes if node.up and node.free >= (cores or job.cores) else None
         return self.rooms().fits(job, cores)
 
     def call_at(self, at: float) -> None:
-        """Have the policy asked at an instant, in seconds, whatever happens until then. The last call before the answer
-        counts, and only until the policy is asked again."""
+        """Call decide at an instant, in seconds, even without an event. The last call before the answer counts, and only
+        until decide is called again."""
         self.call_at_ns(round(at * _NS))
 
     def call_at_ns(self, at: int) -> None:
-        """call_at in whole nanoseconds."""
+        """As call_at, with the instant in nanoseconds."""
         if at <= self.now_ns:
             raise PolicyError(f"call_at: {at / _NS} s is not after now, {self.now} s")
         self._call_at = at if self._call_at is None else min(at, self._call_at)
 
     def _where(self, bounds: List[int], text: str) -> Dict[int, int]:
-        """How many of the numbers in a text are of each node."""
+        """How many of the numbers in a text such as "0-3,7" belong to each node."""
         if self._only is not None:
             return {0: sum(high - low + 1 for low, high in _spans(text))}
         counts: Dict[int, int] = {}
@@ -231,10 +231,10 @@ class Cluster:
 class Job:
     """A job. ``name``, ``number`` (its place in the workload), ``class_name``, ``user``, ``cores`` (its request), ``gpus``,
     ``memory`` (bytes), ``nodes`` (how many), ``malleable``, ``min_cores``, ``max_cores``, ``priority`` (0 is best),
-    ``deadline`` and ``arrival`` (seconds), ``requested_time`` (the run time on its request that the policy is told, in
-    seconds; infinite where there is none) and ``requested_ns`` (None there), ``alternatives``; and what changes:
-    ``state`` ("waiting", "paused", "running", "over"), ``held`` (cores), ``on`` (which), ``done`` and ``total`` (epochs or
-    steps, as far as it reports them), ``preemptions``. ``data`` is the policy's own."""
+    ``deadline`` and ``arrival`` (seconds), ``requested_time`` (its estimated run time on its request in seconds;
+    infinite if unknown) and ``requested_ns`` (None if unknown), ``alternatives``. These attributes change:
+    ``state`` ("waiting", "paused", "running", "over"), ``held`` (cores), ``on`` (their numbers), ``done`` and ``total``
+    (epochs or steps, if it reports them), ``preemptions``. ``data`` is for the policy's use."""
 
     __slots__ = ("name", "number", "class_name", "user", "cores", "gpus", "gpu", "memory", "nodes", "malleable",
                  "min_cores", "max_cores", "priority", "deadline", "arrival", "arrival_ns", "requested_time",
@@ -281,7 +281,7 @@ class Job:
         self._held: List[Tuple[Node, int, int]] = []
         self._home: List[Node] = []
         self._since = self._service = self._core_time = self._lost = 0
-        self._said = 0  # decisions that tfexp has not confirmed yet
+        self._said = 0  # number of decisions that tfexp has not confirmed yet
         self._left: Optional[Tuple[int, int]] = None
         self._listed = False
         self._key = (self.arrival_ns, self.number)
@@ -293,53 +293,53 @@ class Job:
         n = self.nodes
         return n, (cores or self.cores) // n, self.gpus // n, 0 if self._home and not self._session.moves else self._memory
 
-    # What it has had.
+    # Attained service.
 
     @property
     def running(self) -> bool:
-        """Whether it runs."""
+        """Whether the job runs."""
         return self.state == "running"
 
     @property
     def paused(self) -> bool:
-        """Whether it was paused, and waits to go on."""
+        """Whether the job is paused and waits to resume."""
         return self.state == "paused"
 
     @property
     def placed(self) -> List[Node]:
-        """The nodes on which it runs, or was paused."""
+        """The nodes on which the job runs, or ran before it was paused."""
         return self._home
 
     @property
     def attained_ns(self) -> int:
-        """Its attained service: core time, in nanoseconds."""
+        """The job's attained service: cores × time, in core-nanoseconds."""
         if self.state != "running":
             return self._core_time
         return self._core_time + (self._cluster.now_ns - self._since) * self.held
 
     @property
     def attained(self) -> float:
-        """Its attained service: core-seconds."""
+        """The job's attained service in core-seconds."""
         return self.attained_ns / _NS
 
     @property
     def service_ns(self) -> int:
-        """How long it has run, in nanoseconds."""
+        """How long the job has run, in nanoseconds."""
         return self._service + (self._cluster.now_ns - self._since if self.state == "running" else 0)
 
     @property
     def service(self) -> float:
-        """How long it has run, in seconds."""
+        """How long the job has run, in seconds."""
         return self.service_ns / _NS
 
     @property
     def since_ns(self) -> int:
-        """When it began to run, or to wait, the last time."""
+        """When the job last began to run or to wait, in seconds."""
         return self._since
 
     @property
     def remaining_ns(self) -> Optional[int]:
-        """The run time that is left on its request, by what the policy is told; None where that is unknown."""
+        """The estimated remaining run time on its request, in nanoseconds; None if unknown."""
         if self.requested_ns is None:
             return None
         attained = self.attained_ns
@@ -350,12 +350,13 @@ class Job:
 
     @property
     def remaining(self) -> float:
-        """remaining_ns in seconds; infinite where it is unknown."""
+        """The estimated remaining run time in seconds; infinite if unknown."""
         left = self.remaining_ns
         return math.inf if left is None else left / _NS
 
     def length_ns(self, cores: Optional[int] = None) -> Optional[int]:
-        """How long it goes on with so many cores, if its speed is in proportion to them; None where that is unknown."""
+        """The remaining run time with this number of cores in nanoseconds, assuming speed proportional to cores; None if
+        unknown."""
         left = self.remaining_ns
         if left is None or not cores or cores == self.cores:
             return left
@@ -363,7 +364,7 @@ class Job:
 
     @property
     def ends_ns(self) -> Optional[int]:
-        """When a running job is expected to end; None where that is unknown."""
+        """The expected end of a running job in nanoseconds; None if unknown."""
         left = self.length_ns(self.held)
         return None if left is None else self._cluster.now_ns + left
 
@@ -371,8 +372,8 @@ class Job:
 
     def start(self, cores: Optional[int] = None, nodes: Optional[Sequence[Union[str, Node]]] = None,
               on: Union[str, Sequence[int], None] = None, alternative: str = "", why: str = "") -> Job:
-        """Start the job, or let it go on: on its request, and on the first nodes with room, unless they are named. ``on``
-        names its cores, "0-3,7" or [0, 1, 2, 3, 7]."""
+        """Start or resume the job. Without arguments it gets its request on the first nodes with room. ``on`` lists its
+        cores, as "0-3,7" or [0, 1, 2, 3, 7]."""
         if self.state not in ("waiting", "paused"):
             raise PolicyError(f"start of job {self.name}: it is {self.state}: only jobs that wait start")
         self._begin("start", cores, nodes, on, alternative, why)
@@ -381,7 +382,7 @@ class Job:
     resume = start
 
     def pause(self, why: str = "") -> Job:
-        """Pause the job: it keeps its memory and its progress, and waits."""
+        """Pause the job. It keeps its memory and its progress, and waits."""
         self._must_run("pause", "pause")
         self._session.say('{"pause":' + self._json, why)
         self._said += 1
@@ -389,7 +390,7 @@ class Job:
         return self
 
     def resize(self, cores: int, why: str = "") -> Job:
-        """Give a running malleable job more or fewer cores. The policy says sizes=True."""
+        """Give a running malleable job more or fewer cores. The policy must have sizes=True."""
         self._must_run("resize", "resize")
         if not self._session.policy.sizes:
             raise PolicyError(f"resize of job {self.name}: a policy that sizes jobs says sizes=True")
@@ -408,14 +409,14 @@ class Job:
         return self
 
     def migrate(self, nodes: Sequence[Union[str, Node]], why: str = "") -> Job:
-        """Let a running job go on on other nodes."""
+        """Move a running job to other nodes."""
         self._must_run("migrate", "migrate")
         self._session.paused(self, quietly=True)
         self._begin("migrate", None, nodes, None, "", why)
         return self
 
     def wait(self, why: str) -> None:
-        """Say why the job waits, for `tfexp explain`."""
+        """Set the reason why the job waits, which `tfexp explain` shows."""
         self._session.waits[self.name] = why
 
     def _must_run(self, verb: str, power: str) -> None:
@@ -452,7 +453,7 @@ class Job:
 
 
 class _Jobs(Sequence[Job]):
-    """Jobs in order. What changes while somebody iterates does not disturb that."""
+    """A sorted list of jobs. It may change during an iteration."""
 
     def __getitem__(self, i: Any) -> Any:
         return list(self)[i]
@@ -465,7 +466,7 @@ class _Jobs(Sequence[Job]):
 
 
 class Waiting(_Jobs):
-    """The jobs that wait, by arrival and number. Those that have started stay in the list, as dead, for a time."""
+    """The waiting jobs, sorted by arrival and number. Started jobs are removed from the internal list later."""
 
     def __init__(self) -> None:
         self._jobs: List[Job] = []
@@ -515,7 +516,7 @@ class Waiting(_Jobs):
 
 
 class Running(_Jobs):
-    """The jobs that run, in the order in which they last started."""
+    """The running jobs, in the order in which they last started."""
 
     def __init__(self) -> None:
         self._jobs: Dict[Job, None] = {}
@@ -528,41 +529,42 @@ class Running(_Jobs):
 
 
 class Policy:
-    """A policy with a state of its own: a subclass with ``decide``. The other methods may be left as they are."""
+    """The base class of policies with state. A subclass must define ``decide``; the other methods are optional."""
 
     ask = "always"
-    """When it is asked: "always", or "waiting", only while jobs wait, which is faster."""
+    """When decide is called: "always", or "waiting" for only while jobs wait, which is faster."""
     sizes = False
-    """Whether it decides how many cores jobs get; else each gets its request."""
+    """Whether the policy chooses the numbers of cores; if not, each job gets its request."""
     settings: Dict[str, Any]
-    """Those of the policy block."""
+    """The settings in the policy block, a dict."""
     seed: int
     random: _random.Random
     """A stream of random numbers from the cell's seed."""
     state: Any
-    """What ``end`` returned at the end of the replicate before (learns = true); None at first."""
+    """The result of ``end`` in the previous replicate (learns = true); None in the first."""
     cluster: Cluster
     hello: Dict[str, Any]
-    """The first message: cell, workload, replicate, capabilities and others."""
+    """The first message, a dict: cell, workload, replicate, capabilities and others."""
 
     def begin(self) -> None:
-        """The cell begins; settings, random, state and cluster are there."""
+        """Called when the cell begins; settings, random, state and cluster are set."""
 
     def decide(self, now: float, waiting: Waiting, running: Running, cluster: Cluster) -> Optional[Iterable[Any]]:
-        """Decide what is done now, by the methods of jobs."""
+        """Make the decisions for this instant, by calling methods of jobs."""
         raise NotImplementedError("a policy has a method decide")
 
     def arrived(self, job: Job) -> None:
-        """A job has arrived."""
+        """Called when a job has arrived."""
 
     def ended(self, job: Job) -> None:
-        """A job has ended, or its attempt."""
+        """Called when a job or its attempt has ended."""
 
     def progressed(self, job: Job) -> None:
-        """A job has reported job.done of job.total."""
+        """Called when a job has reported its progress, job.done of job.total."""
 
     def end(self) -> Any:
-        """The cell is over. What it returns, of lists, dicts, texts and numbers, is the state of the next replicate."""
+        """Called at the end of the cell. The result, made of lists, dicts, texts and numbers, becomes ``state`` in the next
+        replicate."""
 
 
 _registered: Optional[Policy] = None
@@ -583,7 +585,7 @@ def policy(made: Any = None, *, sizes: bool = False, ask: str = "always") -> Any
 
 
 class _Session:
-    """A cell: what the policy sees of it, by the messages."""
+    """The state of a cell according to the messages."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -600,7 +602,7 @@ class _Session:
         }
 
     def answer(self, line: Union[str, bytes]) -> Optional[str]:
-        """The answer to a message; None when nothing more is to come."""
+        """The answer to a message; None after the last message."""
         message = json.loads(line)
         kind = message["type"]
         if kind == "events":
@@ -626,7 +628,7 @@ class _Session:
     def decide(self, message: Dict[str, Any]) -> str:
         cluster, hear = self.cluster, self.hear
         for event in message["events"]:
-            on = hear.get(event["event"])  # there may be new kinds
+            on = hear.get(event["event"])  # ignore unknown kinds of events
             if on is not None:
                 on(event)
         now = message["now_ns"]
@@ -656,7 +658,7 @@ class _Session:
     def say(self, text: str, why: str) -> None:
         self.parts.append(text + (',"why":' + _quote(why) + "}" if why else "}"))
 
-    # What changes, by a decision or by what tfexp says.
+    # Changes by a decision or by a message of tfexp.
 
     def started(self, job: Job, cores: int, nodes: List[Node], gpus: Optional[int] = None) -> None:
         now = self.cluster.now_ns
@@ -715,7 +717,7 @@ class _Session:
         job._held[0] = (node, cores, gpus)
         job.held = cores
 
-    # What tfexp says.
+    # Messages of tfexp.
 
     def on_arrive(self, event: Dict[str, Any]) -> None:
         job = Job(self, event)
@@ -732,7 +734,7 @@ class _Session:
             if job._said:
                 return
         if job.state == "running" and job.held == cores:
-            job._since = event["at_ns"]  # on a real clock later than it was decided
+            job._since = event["at_ns"]  # on a real clock this is later than the decision
             if self.cluster._only is not None:
                 return
             held = {n.number: c for n, c, _ in job._held}
@@ -810,8 +812,8 @@ class _Session:
 
 
 def _messages(spin: float) -> Iterator[bytes]:
-    """The lines of the input. The next is looked for again and again for so many microseconds before the process sleeps:
-    to be woken takes as long. After times in which that was in vain it sleeps at once, for up to 1024 messages."""
+    """The lines of the input. Before the process sleeps, it polls for the next line for this many microseconds, because
+    waking up takes about as long. After polls without success it sleeps at once, for up to 1024 messages."""
     if spin <= 0:
         yield from sys.stdin.buffer
         return
@@ -840,13 +842,13 @@ def _messages(spin: float) -> Iterator[bytes]:
         if not got:
             return
         text += got
-        if got.endswith(b"\n"):  # there is one message at a time
+        if got.endswith(b"\n"):  # only one message is sent at a time
             yield text
             text = b""
 
 
 def _serve(session: _Session) -> int:
-    """Answer tfexp. What the policy prints goes to the error output, which tfexp keeps."""
+    """Answer tfexp's messages. Output that the policy prints goes to standard error, which tfexp keeps."""
     out = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -859,7 +861,7 @@ def _serve(session: _Session) -> int:
 
 
 def _replay(session: _Session, path: str, at: Optional[float], shown: int) -> int:
-    """Decide again what was decided in a cell, and show where that differs; with ``at``, show what was seen then."""
+    """Repeat the decisions of a cell, and print the differences; with ``at``, print the state at that time."""
     if os.path.isdir(path):
         path = os.path.join(path, "policy.jsonl")
     elif os.path.basename(path) == "events.jsonl":
@@ -897,8 +899,8 @@ def _replay(session: _Session, path: str, at: Optional[float], shown: int) -> in
 
 
 def run(made: Any = None) -> None:
-    """Be the policy that was made with ``policy``, or this one: a Policy, a class of one, or a function. It does nothing
-    in a module that is imported, as by a test."""
+    """Run a policy: a Policy, a subclass of it, or a function; by default the one that ``policy`` has registered. It
+    does nothing if the module was imported, for example by a test."""
     if isinstance(made, Policy):
         global _registered
         _registered = made
@@ -924,14 +926,14 @@ def run(made: Any = None) -> None:
             parser.error("tfexp starts this program, and talks to it; to look into a cell: --replay FILE")
         sys.exit(_serve(session))
     except BrokenPipeError:
-        sys.exit(1)  # tfexp is gone, or has ended the cell
+        sys.exit(1)  # tfexp has ended, or has stopped the cell
 
 
 def decisions(made: Any, waiting: Sequence[Dict[str, Any]], running: Sequence[Dict[str, Any]] = (), cores: int = 4,
               now: float = 0.0, nodes: Optional[List[Dict[str, Any]]] = None,
               settings: Optional[Dict[str, str]] = None) -> List[Dict[str, Any]]:
-    """What a policy decides in a situation, for tests: the jobs that wait and that run, as dicts with ``job`` (a name),
-    ``cores``, ``requested_time``, ``arrival`` and what else an arriving job has; running ones began at ``start``."""
+    """Return the decisions of a policy in a situation, for tests. Waiting and running jobs are dicts with ``job`` (a name),
+    ``cores``, ``requested_time``, ``arrival`` and other members of an arriving job; running ones began at ``start``."""
     p = made() if isinstance(made, type) else made
     if not isinstance(p, Policy):
         p = Policy()

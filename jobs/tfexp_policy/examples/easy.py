@@ -1,10 +1,10 @@
-"""EASY backfilling: jobs pass the first one that has no room if they do not delay it, by the run times that the policy is
-told (D. A. Lifka, JSSPP 1995)."""
+"""EASY backfilling: later jobs may start before the first job without room if they do not delay it, by estimated run
+times (D. A. Lifka, JSSPP 1995)."""
 from tfexp_policy import Policy, run
 
 
 class Reservation:
-    """The earliest start of a job that has no room now, and what is free then."""
+    """The earliest start of a job without room now, and the free resources at that time."""
 
     def __init__(self, job, running, cluster):
         self.job, self.at, self.rooms = job, None, cluster.rooms()
@@ -13,12 +13,12 @@ class Reservation:
             if self.at is not None and end > self.at:
                 break
             self.rooms.release(other)
-            last = i + 1 == len(ends) or ends[i + 1][0] > end  # of those that end then
+            last = i + 1 == len(ends) or ends[i + 1][0] > end  # the last of the jobs that end at this time
             if last and self.at is None and self.rooms.fits(job):
                 self.at = end
 
     def lets_pass(self, job, nodes, now_ns):
-        """Whether a job on these nodes ends before, or leaves enough beside it."""
+        """Whether a job on these nodes ends before the reservation, or leaves enough resources for it."""
         if self.at is None:
             return True
         length = job.length_ns()

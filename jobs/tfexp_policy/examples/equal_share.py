@@ -1,4 +1,4 @@
-"""Each job gets the same number of cores, as far as it can use them. Jobs that cannot be resized get their request."""
+"""Each job gets the same number of cores, if it can use them. Jobs that cannot be resized get their request."""
 from tfexp_policy import Policy, run
 
 
@@ -27,7 +27,7 @@ class EqualShare(Policy):
 
     @staticmethod
     def shares(jobs, cores):
-        """Divide cores equally; what a job cannot use goes to the others."""
+        """Divide cores equally; cores that a job cannot use go to the others."""
         sizes, left = {}, cores
         for i, job in enumerate(sorted(jobs, key=lambda j: (j.max_cores, j.number))):
             sizes[job] = max(job.min_cores, min(job.max_cores, left // (len(jobs) - i)))

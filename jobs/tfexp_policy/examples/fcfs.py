@@ -1,4 +1,4 @@
-"""First come, first served: the first job that has no room keeps those behind it waiting."""
+"""First come, first served: while a job has no room, later jobs wait."""
 from tfexp_policy import policy, run
 
 

@@ -1,5 +1,5 @@
-"""Least attained service first: a job that has had less core time pauses those that have had more. Running jobs are looked
-at again at the end of each quantum (settings = { quantum = "1s" })."""
+"""Least attained service first: a job with less core time pauses jobs with more. Running jobs are compared again at the
+end of each quantum (settings = { quantum = "1s" })."""
 import heapq
 
 from tfexp_policy import Policy, run, seconds
@@ -26,7 +26,7 @@ class LAS(Policy):
         self.call(running, cluster)
 
     def room_for(self, job, running, cluster):
-        """The jobs to pause, those that have run for longest first; none if all of them would not make room."""
+        """The jobs to pause, the ones with most service first; none if pausing all would not make room."""
         worse = [r for r in running if r.attained_ns > job.attained_ns]
         worse.sort(key=lambda r: (-r.service_ns, r.cores, -r.number))
         rooms, chosen = cluster.rooms(), []
@@ -39,7 +39,7 @@ class LAS(Policy):
         return []
 
     def call(self, running, cluster):
-        """Be asked again when the first quantum ends."""
+        """Request the next call at the end of the first quantum."""
         turns = {}
         for job in running:
             began, end = self.turns.get(job, (None, 0))

@@ -1,5 +1,5 @@
-"""A Q-learning agent (C. J. C. H. Watkins, 1989) that learns which job to start next: the first, the shortest, the smallest
-or the largest that has room. What it has learned goes from replicate to replicate (learns = true)."""
+"""A Q-learning agent (C. J. C. H. Watkins, 1989) that learns which job to start next: the first, shortest, smallest or
+largest job with room. It keeps its values from replicate to replicate (learns = true)."""
 from tfexp_policy import Policy, run
 
 CHOICES = {
@@ -18,14 +18,14 @@ class Agent(Policy):
         self.rate = float(self.settings.get("rate", 0.1))
         self.discount = float(self.settings.get("discount", 0.95))
         self.explores = float(self.settings.get("explores", 0.3)) / (1 + self.rounds)
-        self.last = None  # situation, choice, when, and what it has cost since
+        self.last = None  # situation, choice, time, and the cost since then
         self.cost, self.then, self.crowd = 0.0, 0.0, 0
 
     def situation(self, waiting, running, cluster):
         return f"{min(len(waiting), 8)} wait, {4 * cluster.free // max(cluster.cores, 1)}/4 free"
 
     def decide(self, now, waiting, running, cluster):
-        self.cost += (now - self.then) * self.crowd  # each waiting job costs 1 a second
+        self.cost += (now - self.then) * self.crowd  # each waiting job costs 1 per second
         while True:
             able = [job for job in waiting if cluster.fits(job)]
             if not able:
@@ -40,7 +40,7 @@ class Agent(Policy):
         self.then, self.crowd = now, len(waiting)
 
     def learn(self, best):
-        """Take in what the last choice has cost."""
+        """Learn from the cost of the last choice."""
         if self.last is not None:
             values, name = self.values[self.last[0]], self.last[1]
             values[name] += self.rate * (-self.cost + self.discount * best - values[name])

@@ -1,4 +1,4 @@
-"""Shortest job first, by the run times that the policy is told."""
+"""Shortest job first, by estimated run times."""
 from tfexp_policy import policy, run
 
 

@@ -1,4 +1,4 @@
-"""Reads the results of tfexp: plain files, so nothing but Python is needed.
+"""Reads the results of tfexp. They are plain files, so only Python is needed.
 
     import tfexp_results
 
@@ -8,11 +8,11 @@
     print(results.metrics.column("mean_jct_s"))
     frame = results.jobs.pandas()  # needs pandas
 
-Numbers are int or float, true and false are bool, and what is not known is None. Times are seconds from the start of
+Numbers are int or float, true and false are bool, and unknown values are None. Times are seconds from the start of
 the cell.
 
-python3 -m tfexp_results mlflow RESULTS writes the cells as runs of MLflow, and tensorboard as runs of TensorBoard, with
-the libraries of these.
+python3 -m tfexp_results mlflow RESULTS writes the cells as runs of MLflow; with tensorboard in place of mlflow, as runs of
+TensorBoard. The libraries of these must be installed.
 """
 
 import csv
@@ -21,7 +21,7 @@ import os
 
 __all__ = ["read", "read_all", "Results", "Table", "Cell"]
 
-# The columns that hold text, even where it looks like a number.
+# The columns whose values are texts, even if they look like numbers.
 _TEXT = frozenset([
     "cell", "workload", "hardware", "policy", "job", "class", "user", "state", "engine", "resource", "model", "unit", "host",
     "role", "metric", "baseline", "candidate", "verdict", "method", "by", "group", "node", "region", "device", "market",
@@ -30,7 +30,7 @@ _TEXT = frozenset([
 
 
 def read(folder):
-    """The results of one experiment: its own folder, or one with a single experiment in it."""
+    """The results of one experiment. The folder is the experiment's, or contains a single experiment."""
     found = read_all(folder)
     if len(found) != 1:
         raise ValueError("there are %d experiments in %s: %s" % (len(found), folder, ", ".join(sorted(found))))
@@ -38,7 +38,7 @@ def read(folder):
 
 
 def read_all(folder):
-    """The results of all experiments in a folder of results, by their names."""
+    """The results of all experiments in a folder of results, by name."""
     folder = os.fspath(folder)
     if os.path.exists(os.path.join(folder, "plan.json")):
         return {os.path.basename(os.path.normpath(folder)): Results(folder)}
@@ -61,17 +61,17 @@ class Results:
 
     @property
     def run(self):
-        """run.json: when it ran, where, and how it ended; {} before a run."""
+        """The content of run.json: when and where it ran, and how it ended; {} before a run."""
         path = os.path.join(self.folder, "run.json")
         return _json(path) if os.path.exists(path) else {}
 
     @property
     def tables(self):
-        """The names of the tables that are there."""
+        """The names of the existing tables."""
         return sorted(n[:-4] for n in os.listdir(self.folder) if n.endswith(".csv"))
 
     def table(self, name):
-        """A table by its name."""
+        """The table of this name."""
         if name not in self._tables:
             path = os.path.join(self.folder, name + ".csv")
             if not os.path.exists(path):
@@ -89,19 +89,19 @@ class Results:
 
     @property
     def cells(self):
-        """The cells of the plan, in its order."""
+        """The cells in the order of the plan."""
         return [Cell(self, ref) for ref in self.plan["cells"]]
 
     @property
     def pictures(self):
-        """The pictures that were drawn: dicts with name, kind, and as far as there are any cell, svg, png and pdf,
-        which are paths below the folder."""
+        """The pictures that were drawn, as dicts with name and kind, and if they exist cell, svg, png and pdf. The last
+        three are paths below the folder."""
         path = os.path.join(self.folder, "plots", "pictures.json")
         drawn = _json(path) if os.path.exists(path) else []
         return [{k: "plots/" + v if k in ("svg", "png", "pdf") and v else v for k, v in p.items()} for p in drawn]
 
     def _sharded(self, name, key):
-        """The result of a cell that shares a file with others; None for other cells."""
+        """The result of a cell that is stored in a file with other cells; None for other cells."""
         if self._shards is None:
             self._shards = {}
             folder = os.path.join(self.folder, "cells")
@@ -112,7 +112,7 @@ class Results:
         return self._shards.get((name, key))
 
     def cell(self, name):
-        """A cell by its name."""
+        """The cell of this name."""
         for c in self.cells:
             if c.name == name:
                 return c
@@ -123,7 +123,7 @@ class Results:
 
 
 class Cell:
-    """A cell of the plan: workload, hardware, policy, axes, replicate; of a trial of a search, its settings, too."""
+    """A cell of the plan: workload, hardware, policy, axes and replicate. A trial of a search also has settings."""
 
     def __init__(self, results, ref):
         self.name = _local(ref["cell"], results.folder)
@@ -138,7 +138,7 @@ class Cell:
 
     @property
     def result(self):
-        """How it ended: a dict with state, seconds and metrics; None before it has run."""
+        """A dict about the cell's end with state, seconds and metrics; None before it has run."""
         found = self._results._sharded(self.name, self._key)
         path = os.path.join(self.folder, "cell.json")
         if found is None and os.path.exists(path):
@@ -149,24 +149,24 @@ class Cell:
 
     @property
     def complete(self):
-        """Whether it has run."""
+        """Whether the cell has run."""
         return self.result is not None
 
     @property
     def jobs(self):
-        """Its jobs, a row each."""
+        """The jobs of the cell, one row each."""
         return Table.read(os.path.join(self.folder, "jobs.csv"), self._axes)
 
     def events(self):
-        """What happened to its jobs, in the order of time."""
+        """The events of its jobs, in the order of time."""
         return _lines(os.path.join(self.folder, "events.jsonl"))
 
     def decisions(self):
-        """Why the scheduler did what it did."""
+        """The decisions of the scheduler, with their reasons."""
         return _lines(os.path.join(self.folder, "decisions.jsonl"))
 
     def progress(self):
-        """What jobs reported while they ran: epoch, loss, accuracy."""
+        """The progress reports of jobs: epoch, loss, accuracy."""
         for name in ("progress.jsonl", "progress.csv"):
             path = os.path.join(self.folder, name)
             if os.path.exists(path):
@@ -174,7 +174,7 @@ class Cell:
         return []
 
     def occupancy(self):
-        """The resources in use from instant to instant, row by row: t_s, cores_held, running, queued, paused."""
+        """The resources in use over time, one row for each change: t_s, cores_held, running, queued, paused."""
         path = os.path.join(self.folder, "occupancy.csv")
         if os.path.exists(path):
             with open(path, newline="", encoding="utf-8") as f:
@@ -182,7 +182,7 @@ class Cell:
                     yield {name: _number(field) for name, field in row.items()}
 
     def log(self, job):
-        """What a job wrote."""
+        """The output of a job."""
         with open(os.path.join(self.folder, "logs", job + ".log"), encoding="utf-8", errors="replace") as f:
             return f.read()
 
@@ -191,7 +191,7 @@ class Cell:
 
 
 class Table(list):
-    """Rows as dicts, in the order of the file; columns has their names."""
+    """The rows of a table as dicts, in the order of the file; columns has the names of columns."""
 
     def __init__(self, rows=(), columns=()):
         super().__init__(rows)
@@ -199,7 +199,7 @@ class Table(list):
 
     @classmethod
     def read(cls, path, axes=()):
-        """Reads a table in CSV. Values of axes are numbers where all of a column are."""
+        """Reads a CSV table. The values of an axis are numbers if all of the column are."""
         with open(path, newline="", encoding="utf-8") as f:
             lines = csv.reader(f)
             columns = next(lines, [])
@@ -231,7 +231,7 @@ class Table(list):
 
 
 def _local(name, folder):
-    """A name that can be that of a folder: results of others are not trusted."""
+    """Checks that a name is a valid folder name, since results may come from other users."""
     if not name or os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
         raise ValueError("%s names an experiment or a cell %r, which cannot be the name of a folder" % (
             os.path.join(folder, "plan.json"), name))
@@ -247,7 +247,7 @@ def _json(path):
 
 
 def _lines(path):
-    """The JSON objects of a file, one a line; a last line without its end is still being written."""
+    """The JSON objects of a file, one in each line. An incomplete last line, which is still being written, is skipped."""
     with open(path, encoding="utf-8") as f:
         return [json.loads(line) for line in f if line.endswith("\n") and line.strip()]
 
@@ -270,7 +270,7 @@ def _boolean(field):
 
 
 def _kind(fields):
-    """How the fields of a column are read: all numbers, all booleans, else text."""
+    """The function that converts the fields of a column: to numbers or booleans if all are, else to texts."""
     known = [f for f in fields if f != ""]
     if known and all(f in ("true", "false") for f in known):
         return _boolean

@@ -1,4 +1,4 @@
-"""python3 -m tfexp_results: writes the cells of results as runs of a tracker of experiments."""
+"""python3 -m tfexp_results: writes the cells of results as runs of an experiment tracker."""
 
 import argparse
 import importlib
@@ -7,7 +7,7 @@ import sys
 
 from . import read_all
 
-# By format: the package that has the library, its title, the default place, and what a place can be.
+# By format: the package with the library, the title, the default place, and a description of possible places.
 _FORMATS = {
     "mlflow": ("mlflow", "MLflow", os.environ.get("MLFLOW_TRACKING_URI") or "mlruns",
                "a folder, or the URI of a tracking server or database; by default $MLFLOW_TRACKING_URI, or mlruns"),
@@ -16,7 +16,7 @@ _FORMATS = {
 
 
 def main(argv=None):
-    """Returns the exit status: 0; 1 when files cannot be read or written; 2 when there are no results; 6 when the
+    """Returns the exit status: 0 for success, 1 if files cannot be read or written, 2 if there are no results, 6 if the
     library of the format is missing."""
     parser = argparse.ArgumentParser(prog="python3 -m tfexp_results", description=__doc__.partition(": ")[2])
     formats = parser.add_subparsers(dest="format", metavar="FORMAT", required=True)
@@ -42,7 +42,7 @@ def main(argv=None):
     for name, results in found.items():
         try:
             n = tracker.write(results, args.to)
-        except Exception as e:  # of the library, too, whose errors have no common kind
+        except Exception as e:  # also errors of the library, which have no common class
             return _fail(1, "export %s: %s: %s" % (name, type(e).__name__, e))
         print("%s: %d run%s in %s" % (name, n, "" if n == 1 else "s", args.to))
     print("to look at it: " + tracker.look(args.to))

@@ -1,7 +1,7 @@
-"""The cells of an experiment as the runs of a tracker: parameters, metrics, curves and pictures.
+"""Converts the cells of an experiment into runs of a tracker: parameters, metrics, curves and pictures.
 
-A metric is a number of a run. A curve is a name with points (t, step, value): t in seconds from the start of the cell,
-step in epochs, steps of training or milliseconds.
+A metric is a number of a run. A curve has a name and points (t, step, value): t in seconds from the start of the cell,
+step in epochs, training steps or milliseconds.
 """
 
 import datetime
@@ -9,20 +9,20 @@ import math
 import os
 import re
 
-# The most points of a curve over time are twice as many: more cannot be seen.
+# A curve over time has at most twice as many points, since more cannot be distinguished.
 MOST_POINTS = 1000
 
 
 def runs(results):
-    """The cells that have run, trials of searches included, with their results: pairs of a Cell and a dict."""
+    """Pairs of a Cell that has run and its result, a dict. Trials of searches are included."""
     found = ((c, c.result) for c in results.cells)
     return [(c, result) for c, result in found if result is not None]
 
 
 def started(results):
-    """When the run began, in seconds since 1970; 0 where that is not known."""
+    """When the run began, in Unix seconds; 0 if unknown."""
     text = results.run.get("started", "")
-    # Python before 3.11 reads neither Z nor nanoseconds.
+    # Python before 3.11 cannot parse Z and nanoseconds.
     text = re.sub(r"\.\d+", "", text.replace("Z", "+00:00"))
     try:
         return datetime.datetime.fromisoformat(text).timestamp()
@@ -31,30 +31,30 @@ def started(results):
 
 
 def params(cell):
-    """The place of a cell in the matrix, and the settings of a trial; replicates have the same."""
+    """The axis values of a cell, and the settings of a trial. They are equal for all replicates."""
     return {"workload": cell.workload, "hardware": cell.hardware, "policy": cell.policy, "engine": cell.engine,
             **cell.axes, **cell.settings}
 
 
 def variant(cell):
-    """The policy of a cell with the values of its axes, and of the settings of a trial: "rr quantum=1s"."""
+    """The policy of a cell with the axis values, and the settings of a trial: "rr quantum=1s"."""
     return " ".join([cell.policy] + ["%s=%s" % a for a in [*cell.axes.items(), *cell.settings.items()]])
 
 
 def metrics(result):
-    """The metrics that are known of a cell."""
+    """The known metrics of a cell."""
     return {name: value for name, value in (result.get("metrics") or {}).items() if _known(value)}
 
 
 def file(results, name):
-    """The path of a file of the experiment; None where there is none. A link to a place outside the folder is none."""
+    """The path of a file of the experiment; None if it is missing, or a link to a place outside the folder."""
     folder = os.path.realpath(results.folder)
     path = os.path.realpath(os.path.join(folder, name))
     return path if os.path.isfile(path) and os.path.commonpath([folder, path]) == folder else None
 
 
 def curves(cell):
-    """The curves of a cell: the losses and accuracies that its programs reported, and its resources over time."""
+    """The curves of a cell: reported losses and accuracies, and resources over time."""
     found = _training(cell)
     found.update(_occupancy(cell))
     return found
@@ -65,7 +65,7 @@ def _known(value):
 
 
 def _training(cell):
-    """Steps are epochs, or steps of training where a program counts no epochs."""
+    """The curves of one job's reports. Steps are epochs, or training steps if the program counts no epochs."""
     rows = cell.progress()
     epochs = {r["job"] for r in rows if r.get("epoch")}
     found = {}
@@ -78,7 +78,7 @@ def _training(cell):
 
 
 def _occupancy(cell):
-    """The cores in use and the jobs that wait. Of a cell with many changes they have each second, fourth, ..."""
+    """The cores in use and the number of waiting jobs over time. Of many changes, only every 2nd, 4th, ... is kept."""
     cores, waiting, every = [], [], 1
     for n, row in enumerate(cell.occupancy()):
         if n % every == 0:

@@ -1,4 +1,4 @@
-"""Writes an experiment to MLflow: a run for each cell, below a run of the whole experiment."""
+"""Writes an experiment to MLflow: a parent run for the experiment, and a child run for each cell."""
 
 import os
 import pathlib
@@ -12,13 +12,13 @@ from . import runs
 # The tag of the runs that tfexp wrote.
 MADE_BY = "tfexp.version"
 
-# The most metrics and parameters of a request, by MLflow's interface.
+# The largest number of metrics and parameters in a request to MLflow.
 _METRICS, _PARAMS = 1000, 100
 
 
 def write(results, to):
-    """Writes an experiment to a folder, or to a tracking server or database by its URI, and returns the number of
-    cells. Earlier runs of tfexp in an MLflow experiment of the same name go to MLflow's trash."""
+    """Writes an experiment to a folder, a tracking server or a database (given by URI), and returns the number of
+    cells. Earlier runs of tfexp in the MLflow experiment of the same name are moved to MLflow's trash."""
     store = _Store(results, to)
     earlier = store.earlier()
     cells = runs.runs(results)
@@ -44,7 +44,7 @@ def _is_uri(to):
 class _Store:
     def __init__(self, results, to):
         if not _is_uri(to):
-            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # newer versions want it for a folder
+            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # newer versions need it to write to a folder
             to = pathlib.Path(to).absolute().as_uri()
         self.results, self.client = results, MlflowClient(tracking_uri=to)
         self.begin, self.made, self.drawn = runs.started(results), results.run, results.pictures
@@ -52,7 +52,7 @@ class _Store:
         self.id = found.experiment_id if found else self.client.create_experiment(results.name)
 
     def earlier(self):
-        """The runs that tfexp wrote before."""
+        """The runs that an earlier export wrote."""
         found, page = [], None
         while True:
             page = self.client.search_runs([self.id], max_results=1000, page_token=page and page.token)
@@ -97,7 +97,7 @@ class _Store:
             self.client.log_batch(run, params=made[i:i + _PARAMS])
 
     def pictures(self, cell):
-        """The files of the pictures of a cell, or without one of the whole experiment."""
+        """The picture files of a cell; without a cell, of the whole experiment."""
         drawn = [p for p in self.drawn if p.get("cell") == cell]
         return [p[form] for p in drawn for form in ("svg", "png") if p.get(form)]
 
@@ -112,5 +112,5 @@ class _Store:
 
 
 def _key(name):
-    """A name that MLflow takes."""
+    """A name without the characters that MLflow rejects."""
     return re.sub(r"[^A-Za-z0-9_\-./ ]", "_", name)

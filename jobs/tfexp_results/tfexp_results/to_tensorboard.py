@@ -1,4 +1,4 @@
-"""Writes an experiment for TensorBoard: a run for each cell, whose metrics and parameters are in the table HParams."""
+"""Writes an experiment for TensorBoard. Each cell is a run; the table HParams has their metrics and parameters."""
 
 import glob
 import os
@@ -11,17 +11,17 @@ from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from . import runs
 
-# The ending of the files that tfexp wrote.
+# The ending of the files that tfexp writes.
 ENDING = ".tfexp"
 
-# The metrics of the table HParams: those that the report shows of each cell.
+# The metrics in the table HParams: the ones that the report shows for each cell.
 SHOWN = ("jobs", "finished", "mean_jct_s", "p95_jct_s", "mean_waiting_s", "makespan_s", "utilization",
          "gpu_utilization", "mean_bounded_slowdown", "jain_fairness", "preemptions", "cost_usd", "revocations", "final_accuracy")
 
 
 def write(results, to):
-    """Writes an experiment below a folder, and returns the number of cells: for each a folder with an event file. It
-    takes the place of files that tfexp wrote of the experiment before."""
+    """Writes an experiment into a folder, and returns the number of cells. Each cell has a subfolder with an event
+    file. Files of an earlier export of the experiment are replaced."""
     to = os.path.join(to, results.name)
     files = "events.out.tfevents.*" + ENDING
     earlier = glob.glob(os.path.join(glob.escape(to), files)) + glob.glob(os.path.join(glob.escape(to), "*", files))
@@ -61,7 +61,7 @@ def _experiment(results, cells, numbers, begin):
 
 
 def _numbers(cells):
-    """The parameters that are numbers in all cells that have them."""
+    """The names of parameters that are numbers in all cells that have them."""
     names, others = set(), set()
     for cell, _ in cells:
         for name, value in runs.params(cell).items():
@@ -76,7 +76,7 @@ def _numbers(cells):
 def _write_cell(f, cell, result, numbers):
     seconds = result.get("seconds") or 0
     start = plugin_data_pb2.SessionStartInfo(start_time_secs=f.begin, group_name=" ".join(
-        [cell.workload, cell.hardware, runs.variant(cell)]))  # the same for replicates
+        [cell.workload, cell.hardware, runs.variant(cell)]))  # equal for all replicates
     for name, value in runs.params(cell).items():
         if name in numbers:
             start.hparams[name].number_value = float(value)
@@ -94,7 +94,7 @@ def _write_cell(f, cell, result, numbers):
 
 
 class _File:
-    """The event file of a folder; begin is when the experiment was started, in seconds since 1970."""
+    """Writes the event file of a folder. begin is the start of the experiment in Unix seconds."""
 
     def __init__(self, folder, begin):
         self.begin = begin
@@ -123,7 +123,7 @@ class _File:
             with open(path, "rb") as png:
                 raw = png.read()
             width, height = struct.unpack(">II", raw[16:24])
-            # The pictures of all cells are side by side if they have the same name.
+            # TensorBoard shows pictures of the same name side by side.
             tag = p["kind"] if p.get("cell") else p["name"]
             self.add(0, 0, tag=tag, image=Summary.Image(
                 width=width, height=height, colorspace=4, encoded_image_string=raw))
