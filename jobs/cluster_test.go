@@ -126,7 +126,7 @@ func TestTensorFlowCluster(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(dir, "ck")); err != nil || len(left) > 0 {
 		t.Errorf("a finished training leaves %v, %v", left, err)
 	}
-	if out, err := os.ReadFile(log); err != nil || !strings.Contains(string(out), "going on from the checkpoint") {
+	if out, err := os.ReadFile(log); err != nil || !strings.Contains(string(out), "continuing from the checkpoint") {
 		t.Errorf("%v, %s", err, out)
 	}
 }

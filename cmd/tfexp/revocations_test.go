@@ -149,7 +149,7 @@ func checkRevoked(t *testing.T, cell string, scale float64) {
 	}
 	// The two outputs of a program in a container may change places in its log.
 	i := bytes.Index(log, []byte(`{"tfexp":{"resumed":`))
-	if i < 0 || !bytes.Contains(log, []byte("going on from the checkpoint after step ")) {
+	if i < 0 || !bytes.Contains(log, []byte("continuing from the checkpoint after step ")) {
 		t.Fatalf("the job did not go on:\n%s", log)
 	}
 	first, rest := log[:i], log[i:]

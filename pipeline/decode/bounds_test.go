@@ -74,5 +74,5 @@ adaptation "digits" {
 	refused(t, strings.Replace(ofTable, "SCENARIO", "shrinks", 1), `Unknown scenario "shrinks"`)
 	refused(t, strings.NewReplacer("SCENARIO", "grows", "[32, 16]", "[32]").Replace(ofTable),
 		"The table has 1 decision between 3 actions, and the job 1 decision between 2")
-	refused(t, strings.NewReplacer("SCENARIO", "grows", `"best_constant"`, `"exhaustive"`).Replace(ofTable), "nothing has to be trained")
+	refused(t, strings.NewReplacer("SCENARIO", "grows", `"best_constant"`, `"exhaustive"`).Replace(ofTable), "nothing must be trained")
 }

@@ -11,7 +11,7 @@ var source embed.FS
 
 var _ = schema.Document("builtin", source)
 
-// trainer has arguments of all built-in programs.
+// trainer has the arguments that all built-in programs have.
 type trainer struct {
 	// The optimizer's step size.
 	//
@@ -33,7 +33,7 @@ type trainer struct {
 	Seed int `arg:"seed" default:"1" min:"0" max:"9007199254740992"`
 }
 
-// schedule has the arguments that follow a program's own arguments.
+// schedule has the arguments that are listed after a program's own ones.
 type schedule struct {
 	// The factor by which the learning rate is multiplied after each epoch.
 	//
@@ -47,7 +47,7 @@ type schedule struct {
 	Passes int `arg:"passes" default:"1" min:"1" max:"1000000"`
 }
 
-// deepened has the arguments of a program whose network can be deepened while it trains.
+// deepened has the arguments of programs whose networks can be deepened while they train.
 type deepened struct {
 	// The number of layers in each block of the network: first the convolutions, then the hidden layers. Each layer of
 	// a block has the size of its first one.

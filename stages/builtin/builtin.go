@@ -1,5 +1,5 @@
-// Package builtin lets the program of a job be one that is part of tfexp, so that an experiment needs nothing installed. Package
-// train has the programs, and package commands the command that runs one.
+// Package builtin lets a job run a training program that is part of tfexp, so that an experiment needs no other
+// software. Package train has the programs; package commands has the command that runs one.
 package builtin
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// name is the block.
+// name is the name of the block.
 const name = "builtin"
 
 func init() {
@@ -27,24 +27,26 @@ func init() {
 	})
 }
 
-// program is the part of a job that trains with a program of tfexp. It is a stages.OwnProgram.
+// program is the part of a job that runs a program of tfexp. It is a stages.OwnProgram.
 type program struct {
 	// Name is the name of the program.
 	Name string
-	// Settings are all its arguments, defaults included, in the order of its schema.
+	// Settings are all arguments of the program, also those with default values, in the order of its schema.
 	Settings []schema.Setting
 }
 
-// decode decodes the program of a job.
+// decode decodes the builtin block of a job.
 func decode(d *language.Decoder, a language.Block, j *experiment.Job) {
 	n := a.Node.First(name)
-	a.Unread("{} is for jobs with a command; this one is built in.", "dir", "env", "files", "flags", "time_writer")
+	a.Unread("{} is for jobs with a command, but this job runs a built-in program: remove it.",
+		"dir", "env", "files", "flags", "time_writer")
 	settings, ok := settingsOf(d, n, a.Env)
 	a.OK = a.OK && ok
 	j.Parts = append(j.Parts, &program{n.Label, settings})
 }
 
-// settingsOf lists all arguments of a built-in program, in the order of its schema.
+// settingsOf returns the values of all arguments of a built-in program, in the order of its schema. It returns false if
+// one has a mistake.
 func settingsOf(d *language.Decoder, n *eval.Node, e *eval.Env) ([]schema.Setting, bool) {
 	a := d.EvalArgs(n, e)
 	list := make([]schema.Setting, 0, len(n.Args))
@@ -61,9 +63,9 @@ func settingsOf(d *language.Decoder, n *eval.Node, e *eval.Env) ([]schema.Settin
 			text = strings.Join(schema.Each(v, strconv.Itoa), ",")
 		case nil:
 			if arg.Name != "learning_rate" || !a.Lacks(arg.Name) {
-				continue // in error
+				continue // the mistake has been reported
 			}
-			// The one default that depends on another argument.
+			// The default learning rate depends on the optimizer.
 			text = "0.001"
 			if eval.Get[string](a, "optimizer") == "sgd" {
 				text = "0.05"
@@ -74,7 +76,7 @@ func settingsOf(d *language.Decoder, n *eval.Node, e *eval.Env) ([]schema.Settin
 	return list, a.OK
 }
 
-// setting returns the value of an argument; empty where it is not set.
+// setting returns the value of an argument; "" if it has none.
 func (p *program) setting(name string) string {
 	for _, s := range p.Settings {
 		if s.Name == name {
@@ -117,10 +119,10 @@ func (p *program) Deepens() (blocks int, problem string) {
 	case "cnn":
 		blocks = layers("filters") + 1
 	default:
-		return 0, fmt.Sprintf("the built-in program %q has no block to deepen; mlp and cnn have", p.Name)
+		return 0, fmt.Sprintf("the built-in program %q has no block to deepen; use mlp or cnn", p.Name)
 	}
 	if p.setting("activation") == "tanh" {
-		problem = "its activation is tanh, and a layer behind it keeps the function only if that is idempotent, as relu is"
+		problem = "its activation is tanh, but an added layer keeps the output unchanged only with relu"
 	}
 	return blocks, problem
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// availability reads the records of how many servers were available: one, or one for each
-// text of the column that divides the file, in the order of the file.
+// availability reads the records of how many servers were available over time. There is one record, or one for each
+// value of the column that divides the file, in the order of the file.
 func (d decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*market.Availability {
 	if nodes, ok := d.comings(na, m, at); ok || !na.OK {
 		return nodes
@@ -56,7 +56,7 @@ func (d decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*mark
 	return schema.Each(names, func(name string) *market.Availability { return byName[name].done() })
 }
 
-// step is the length of a tick, where the record is in ticks.
+// step returns the length of a tick, if the record is in ticks.
 func (d decoder) step(na *eval.Args, m eval.Model, at hcl.Range, wanted bool) time.Duration {
 	text := m.Option("step", "")
 	switch step, err := schema.ParseDuration(text); {
@@ -78,14 +78,14 @@ func (d decoder) step(na *eval.Args, m eval.Model, at hcl.Range, wanted bool) ti
 // recorded is a record that is being read.
 type recorded struct {
 	market.Availability
-	end time.Duration // of the last stretch of a record in ticks
+	end time.Duration // end of the last line, for a record in ticks
 }
 
 func (r *recorded) add(at time.Duration, servers int) {
 	r.Times, r.Servers = append(r.Times, at), append(r.Servers, servers)
 }
 
-// done ends a record in ticks: after it there is nothing.
+// done ends a record. After the end of a record in ticks, no server is available.
 func (r *recorded) done() *market.Availability {
 	if r.end > 0 {
 		r.add(r.end, 0)
@@ -93,7 +93,7 @@ func (r *recorded) done() *market.Availability {
 	return &r.Availability
 }
 
-// recordedRow adds a row to a record.
+// recordedRow adds a row of the file to a record.
 func (d decoder) recordedRow(na *eval.Args, m eval.Model, r datafile.CSVRow, into *recorded, ticks bool,
 	step time.Duration) bool {
 	if !ticks {
@@ -131,7 +131,7 @@ func (d decoder) recordedRow(na *eval.Args, m eval.Model, r datafile.CSVRow, int
 			first,
 			into.end/step)
 		return false
-	case from > into.end: // a gap, in which nothing is known
+	case from > into.end: // between the lines: no server is known to be available
 		into.add(into.end, 0)
 	}
 	into.add(from, int(v[2]))
@@ -139,14 +139,15 @@ func (d decoder) recordedRow(na *eval.Args, m eval.Model, r datafile.CSVRow, int
 	return true
 }
 
-// comings reads a file without a header, whose lines are milliseconds, "add" or "remove",
-// and a node. ok is false for a file of another form.
+// comings reads a file without a header: each line has milliseconds, "add" or "remove", and a node. ok is false if the
+// file has another form.
 func (d decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*market.Availability, ok bool) {
 	from := d.Find(m.File)
 	var into recorded
 	there := map[string]bool{}
 	before := -1.0
-	other, wrong := false, false // the first line is of another form; a line has been wrong, and those after it mean little
+	// other: the first line has another form; wrong: a line had a mistake, so mistakes in later lines are not reported
+	other, wrong := false, false
 	row := func(_ int, fields []string) error {
 		ms, err := strconv.ParseFloat(strings.TrimSpace(fields[0]), 64)
 		change, node := strings.TrimSpace(fields[1]), strings.TrimSpace(fields[2])
@@ -177,7 +178,7 @@ func (d decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*market
 			func([]string) error { return nil }, row)
 		return err
 	})
-	if ok && err != nil { // csvTable reports the errors of a file of another form
+	if ok && err != nil { // if the file has another form, csvTable reports its mistakes
 		na.OK = false
 		datafile.FileErrors(d.Finder, from, at, err)
 	}
@@ -187,7 +188,7 @@ func (d decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*market
 	return slices.Clip([]*market.Availability{&into.Availability}), ok
 }
 
-// count adds a node, or takes one away.
+// count adds a node, or removes one.
 func (r *recorded) count(at time.Duration, add bool) {
 	now := 0
 	n := len(r.Times)

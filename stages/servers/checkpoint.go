@@ -44,8 +44,8 @@ type checkpointArgs struct {
 	Restore time.Duration `arg:"restore" default:"0s"`
 }
 
-// Checkpoint is the schedule by which a job saves its work: one of Every, Units
-// (epochs or steps) and Rule ("young" or "daly") is set.
+// Checkpoint describes when a job saves its work. One of three fields is set: Every, Units (epochs or steps), or Rule
+// ("young" or "daly").
 type Checkpoint struct {
 	Every         time.Duration
 	Units         int

@@ -1,4 +1,5 @@
-// Package servers draws the pictures of servers that come and go: their lives and revocations, and their cost.
+// Package servers has rented servers: when they come and go, their prices, and the pictures of their lives, revocations
+// and costs.
 package servers
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/panels"
 )
 
-// CostTime is the name of this kind of picture.
+// CostTime is the name of the picture of costs and times.
 const CostTime = "cost_time"
 
 var _ = pictures.Register(pictures.Kind{
@@ -30,15 +31,15 @@ var _ = pictures.Register(pictures.Kind{
 	Draw: costTime,
 })
 
-// option is a configuration with its means.
+// option is a configuration with its mean time and cost.
 type option struct {
 	hardware, label, short string
 	time, cost             stats.Interval
 	front                  bool
 }
 
-// costTime draws a point for each variant of each workload and hardware. Experiments whose servers cost nothing
-// have no such picture, without a note.
+// costTime draws a point for each variant of each workload and hardware. If servers cost nothing, there is no picture,
+// and no note about it.
 func costTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	var all []option
 	for _, v := range d.Variants {
@@ -68,7 +69,7 @@ func costTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	return []pictures.Figure{costFigure(all)}, nil
 }
 
-// front marks the options that no other beats in time and cost together.
+// front marks the options for which no other option is both faster and cheaper.
 func front(all []option) {
 	for i := range all {
 		a := &all[i]
@@ -79,14 +80,14 @@ func front(all []option) {
 	}
 }
 
-// frontOf lists the options on the front, the fastest first.
+// frontOf returns the marked options, the fastest first.
 func frontOf(all []option) []option {
 	on := slices.DeleteFunc(slices.Clone(all), func(o option) bool { return !o.front })
 	slices.SortStableFunc(on, func(a, b option) int { return cmp.Compare(a.time.Mean, b.time.Mean) })
 	return on
 }
 
-// numbered is the sign of a point with a number.
+// numbered draws a point with a number in it.
 func numbered(n int) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		st := canvas.Aligned(canvas.SmallSize, canvas.Ink, true, -1, -0.5)
@@ -126,7 +127,7 @@ func costFigure(all []option) pictures.Figure {
 	var keys []canvas.Key
 	for i, h := range hardware {
 		if len(hardware) == 1 {
-			break // nothing to distinguish
+			break // there is only one point
 		}
 		keys = append(keys, canvas.Key{Label: h, Swatch: canvas.Dotted(canvas.Hue(i))})
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/panels"
 )
 
-// Intervals is the name of this kind of picture.
+// Intervals is the name of the picture of intervals between checkpoints.
 const Intervals = "intervals"
 
 var _ = pictures.Register(pictures.Kind{
@@ -35,8 +35,8 @@ var _ = pictures.Register(pictures.Kind{
 	Draw: func(d *pictures.Data, a pictures.Ask) ([]pictures.Figure, error) { return intervals(d, a.X), nil },
 })
 
-// intervals draws, for each job that saves its work, the mean JCT against the axis of intervals, in seconds. There is
-// nothing to draw, nor to explain, where no job saves its work after intervals that differ.
+// intervals draws, for each class of jobs with checkpoints, the mean JCT by interval in seconds. If no job has
+// different intervals, there is no picture, and no note about it.
 func intervals(d *pictures.Data, axis string) []pictures.Figure {
 	var out []pictures.Figure
 	for i, c := range CheckpointsMember.Of(&d.Plan) {
@@ -57,7 +57,7 @@ func intervals(d *pictures.Data, axis string) []pictures.Figure {
 	return out
 }
 
-// against is the mean JCT by the values of an axis, if these are intervals; no points if one is not.
+// against returns the mean JCT by the values of an axis; no points if a value is not an interval.
 func against(d *pictures.Data, axis, hardware string) panels.Line {
 	l := panels.Line{Radius: 2.6, Style: draw.LineStyle{Color: canvas.Hue(0)}}
 	for _, v := range d.Variants {
@@ -86,7 +86,7 @@ func against(d *pictures.Data, axis, hardware string) panels.Line {
 	return l
 }
 
-// seconds reads an interval above 0: a number of seconds, or a duration.
+// seconds parses an interval above 0: a number of seconds, or a duration.
 func seconds(text string) (float64, bool) {
 	if v, err := strconv.ParseFloat(text, 64); err == nil {
 		return v, v > 0 && stats.Finite(v)

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// feature is its name among the extensions of blocks.
+// feature is the name under which the parts of this feature are registered.
 const feature = "servers"
 
 //go:embed checkpoint.go
@@ -35,10 +35,10 @@ func init() {
 	language.RegisterRule(provisioning)
 }
 
-// decoder decodes the terms of servers.
+// decoder decodes the rental terms of servers.
 type decoder struct{ *language.Decoder }
 
-// decodeHardware decodes the terms of the servers of hardware, and sets how its nodes come and go.
+// decodeHardware decodes the rental terms of the hardware's servers.
 func decodeHardware(d *language.Decoder, b language.Block, h *experiment.Hardware) {
 	own := decoder{d}
 	billing := own.billing(b)
@@ -46,10 +46,10 @@ func decodeHardware(d *language.Decoder, b language.Block, h *experiment.Hardwar
 	for _, na := range b.Nodes {
 		count := eval.Get[int](na, "count")
 		if count > len(h.Cluster.Nodes)-len(rented.Terms) {
-			return // it has an error
+			return // the mistake has been reported
 		}
 		nodes := h.Cluster.Nodes[len(rented.Terms):][:count]
-		if count == 0 { // the number depends on an axis whose value is not known yet
+		if count == 0 { // the number depends on an axis, whose value is not known yet
 			own.terms(na, billing, &cluster.Node{Name: na.Node.Label, GPU: eval.Get[string](na, "gpu")})
 			continue
 		}
@@ -74,8 +74,8 @@ func decodeHardware(d *language.Decoder, b language.Block, h *experiment.Hardwar
 	}
 }
 
-// slotOf returns the terms of one of the nodes of a block: of servers that are there
-// at times, each needs another one.
+// slotOf returns the terms of one node of a block. With a record of availability, node number `slot` has a server while
+// more than `slot` servers are available.
 func slotOf(t *market.Terms, slot int) *market.Terms {
 	if t == nil || t.Availability == nil {
 		return t

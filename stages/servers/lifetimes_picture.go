@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// Lifetimes is the name of this kind of picture.
+// Lifetimes is the name of the picture of servers' lives.
 const Lifetimes = "lifetimes"
 
 var _ = pictures.Register(pictures.Kind{
@@ -28,8 +28,8 @@ var _ = pictures.Register(pictures.Kind{
 	Draw: lifetimes,
 })
 
-// lifetimes draws a panel for each life-time curve of the plan, with the lives of its servers. Where no server has
-// a lifetime, there is no picture and no note.
+// lifetimes draws a panel for each curve of lifetimes in the plan, with the lives of its servers. If no server has a
+// lifetime, there is no picture, and no note about it.
 func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	if len(LifetimesMember.Of(&d.Plan)) == 0 {
 		return nil, nil
@@ -69,7 +69,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	}}, nil
 }
 
-// lifePanel is the curve of a node with the lives of its servers.
+// lifePanel returns the panel of a curve, with the lives of the servers that follow it.
 func lifePanel(c market.Curve, servers []record.ServerRow) panels.Panel {
 	per, unit := canvas.TimeUnit(c.Seconds[len(c.Seconds)-1])
 	p := panels.Panel{Title: c.Of + ": " + c.Law, X: "life (" + unit + ")", Y: "share alive", FromZero: true, TopY: 1.02}

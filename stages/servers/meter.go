@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// server is the life of a server that was rented for a node. Instants are since the
-// start of the cell, Never if they did not occur.
+// server is a server that was rented for a node. Times are from the start of the cell; Never if the event did not
+// occur.
 type server struct {
 	Node    int
 	Market  string
@@ -21,29 +21,28 @@ type server struct {
 	Up      time.Duration
 	Warned  time.Duration
 	Down    time.Duration
-	// Revoked reports whether it was revoked, not returned.
+	// Revoked reports whether the provider revoked the server; otherwise it was returned.
 	Revoked bool
-	// Job is the number of the only job that ran on it; -1 when there was none, or
-	// several.
+	// Job is the number of the only job that ran on the server; −1 for no job, or several.
 	Job int
-	// Roles are the roles of the parts that ran on it, each once.
+	// Roles are the roles of the jobs' parts that ran on it, each once.
 	Roles []string
 	jobs  int
-	// Price is its price at its end in dollars per hour, Cost its total cost in dollars.
+	// Price is the price at the server's end in dollars per hour. Cost is its total cost in dollars.
 	Price, Cost float64
 }
 
-// meter measures the lives and costs of the servers of a cell. It implements record.ServerMeter.
+// meter measures the lives and costs of a cell's servers. It implements record.ServerMeter.
 type meter struct {
 	setup   *measure.Setup
-	terms   []*market.Terms // by node, nil for a permanent node
+	terms   []*market.Terms // by node; nil for a permanent node
 	servers []server
-	now     []int           // by node, its present server; -1 without
-	taken   []time.Duration // by node, when its last server was taken away; Never before
+	now     []int           // by node: the index of its present server; −1 without a server
+	taken   []time.Duration // by node: when its last server was revoked; Never if none was
 	bills   []bill          // by job
 }
 
-// bill is the allotment of a job and its cost so far.
+// bill has the present allocation of a job, and its cost so far.
 type bill struct {
 	cores, gpus scheduler.CoreSet
 	since       time.Duration
@@ -89,7 +88,7 @@ func (r *meter) Servers() []record.ServerRow {
 	return rows
 }
 
-// node takes the event of a node.
+// node handles an event of a node.
 func (r *meter) node(e *scheduler.Event) {
 	if e.Node < 0 || e.Node >= len(r.now) {
 		return
@@ -120,7 +119,7 @@ func (r *meter) node(e *scheduler.Event) {
 		}
 		if t := r.terms[e.Node]; t != nil {
 			s.Price = t.Rate(s.Market, e.At)
-			if s.Created < e.At { // else it was given back before it was created
+			if s.Created < e.At { // otherwise it was returned before it was created
 				s.Cost = t.Bill(s.Market, s.Created, s.Up, e.At)
 			}
 		}
@@ -128,7 +127,8 @@ func (r *meter) node(e *scheduler.Event) {
 	}
 }
 
-// hold updates the allotment of a job from an event. It returns the number of servers that the job lost and runs without.
+// hold updates the allocation of a job after an event. It returns the number of servers that the job lost while it
+// continued to run on others.
 func (r *meter) hold(e *scheduler.Event) (lost int) {
 	switch e.Kind {
 	case scheduler.Request, scheduler.Level, scheduler.Predict, scheduler.Arrive:
@@ -154,7 +154,7 @@ func (r *meter) hold(e *scheduler.Event) (lost int) {
 	return lost
 }
 
-// settle notes on which servers a job is, and in which roles.
+// settle records on which servers a job runs, and in which roles.
 func (r *meter) settle(e *scheduler.Event) {
 	r.eachNode(e.Cores, nil, func(v int, _ float64) {
 		i := r.now[v]
@@ -179,7 +179,7 @@ func (r *meter) settle(e *scheduler.Event) {
 	})
 }
 
-// withoutParts counts the servers that a job lost although it continues to run on its other servers.
+// withoutParts returns the number of servers that a job lost while it continued to run on its others.
 func (r *meter) withoutParts(e *scheduler.Event, b *bill) (lost int) {
 	held := map[int]bool{}
 	r.eachNode(e.Cores, e.GPUs, func(v int, _ float64) { held[v] = true })
@@ -191,8 +191,8 @@ func (r *meter) withoutParts(e *scheduler.Event, b *bill) (lost int) {
 	return lost
 }
 
-// eachNode calls f with each node of a grant and the share of it that is held: of its
-// GPUs, if some are, or else of its cores.
+// eachNode calls f with each node of an allocation, and the held share of the node: of its GPUs if any are held, else
+// of its cores.
 func (r *meter) eachNode(cores, gpus scheduler.CoreSet, f func(node int, share float64)) {
 	if len(cores) == 0 {
 		return
@@ -211,7 +211,7 @@ func (r *meter) eachNode(cores, gpus scheduler.CoreSet, f func(node int, share f
 	}
 }
 
-// within counts the members of a set from lo up to hi.
+// within returns the number of members of a set from lo to below hi.
 func within(s scheduler.CoreSet, lo, hi int) int {
 	n := 0
 	for _, p := range s {
@@ -220,7 +220,7 @@ func within(s scheduler.CoreSet, lo, hi int) int {
 	return n
 }
 
-// row is the row of a server in servers.csv, but for its cell and its number.
+// row returns a server's row of servers.csv, without the cell and the server's number.
 func (r *meter) row(s *server) record.ServerRow {
 	at := func(t time.Duration) float64 {
 		if t == scheduler.Never {

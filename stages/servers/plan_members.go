@@ -11,29 +11,29 @@ import (
 )
 
 var (
-	// LifetimesMember are the life-time curves of servers that come and go; Checkpoints are the parameters of jobs that
-	// save their work on them.
+	// LifetimesMember has the curves of lifetimes of rented servers. Checkpoints has the parameters of jobs that save
+	// their work on them.
 	LifetimesMember   = stages.RegisterPlanMember("lives", 30, lifetimeCurves)
 	CheckpointsMember = stages.RegisterPlanMember("checkpoints", 40, checkpointSettings)
 )
 
-// CheckpointSettings holds the parameters of the time of a job that saves its work and loses its servers, for pictures.
-// Times are in seconds.
+// CheckpointSettings has the parameters of the expected time of a job that saves its work and loses its servers. Times
+// are in seconds.
 type CheckpointSettings struct {
-	// Job is the class of the jobs, Hardware where they run.
+	// Job is the class of the jobs, and Hardware the name of their hardware.
 	Job      string `json:"job"`
 	Hardware string `json:"hardware"`
 	// Between is the mean time between losses of the job's servers.
 	Between float64 `json:"between_s"`
-	// Cost is the time of a checkpoint, Restart the time to restart after a loss, and Work the total time without
-	// either.
+	// Cost is the time of a checkpoint. Restart is the time of a restart after a loss. Work is the run time without
+	// both.
 	Cost    float64 `json:"cost_s"`
 	Restart float64 `json:"restart_s"`
 	Work    float64 `json:"work_s"`
 }
 
-// checkpointSettings returns the parameters of the jobs that save their work after fixed intervals, each once. A job is
-// assumed to hold all servers of its hardware.
+// checkpointSettings returns the parameters of jobs with fixed intervals between checkpoints, each once. It assumes
+// that a job holds all servers of its hardware.
 func checkpointSettings(x stages.PlanMemberInput) []CheckpointSettings {
 	var out []CheckpointSettings
 	for _, c := range x.Cells {
@@ -67,8 +67,8 @@ func checkpointSettings(x stages.PlanMemberInput) []CheckpointSettings {
 	return out
 }
 
-// lifetimeCurves are the life-time curves of all hardware, each once: one for each law and type of device, or nodes
-// without devices.
+// lifetimeCurves returns the curves of lifetimes of all hardware, each once. There is one for each law and type of
+// device, or for nodes without devices.
 func lifetimeCurves(x stages.PlanMemberInput) []market.Curve {
 	type kind struct{ gpu, law string }
 	var out []market.Curve

@@ -13,8 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
-// provisioning checks that a policy which rents servers has nodes to rent, and jobs that it
-// can plan for.
+// provisioning checks that a policy that rents servers has nodes to rent, and jobs for which it can plan.
 func provisioning(c *language.Checker, cell experiment.Cell) {
 	w, h, p := cell.Workload, cell.Hardware, cell.Policy
 	rents := strategies.Of(&p.Policy)
@@ -33,7 +32,7 @@ func provisioning(c *language.Checker, cell experiment.Cell) {
 		j := s.Job
 		if rents.Moves && checkpointOf(j) == nil && c.First("checkpoint", j) {
 			c.Fail(j.Range, "Job without checkpoints", "The provisioning %q takes jobs from one server to another: without a "+
-				"checkpoint block the job %q would begin from nothing each time.", rents.Name, j.Name)
+				"checkpoint block the job %q would start from the beginning each time.", rents.Name, j.Name)
 		}
 		if !rents.Deadline {
 			continue
@@ -91,13 +90,13 @@ func rentable(c *language.Checker, h *experiment.Hardware, p *experiment.Policy,
 		}
 	}
 	if windows > 0 && c.Spec.Replicates > windows {
-		c.Fail(h.Range, "Fewer records than replicates", "There are %s, and each replicate has another record of "+
+		c.Fail(h.Range, "Fewer records than replicates", "There are %s, and each replicate needs another record of "+
 			"availability: "+
 			"the hardware %q has %d.", schema.Plural(c.Spec.Replicates, "replicate"), h.Name, windows)
 	}
 }
 
-// shortest returns how long a job takes on any server, where the file says that plainly.
+// shortest returns the least run time of a job on any server; false if the file does not give it directly.
 func shortest(j *experiment.Job) (time.Duration, bool) {
 	rt := j.Runtime
 	if rt == nil || !rt.Epoch.Fixed() || len(rt.Parts) > 0 || len(rt.GPURates) > 0 || j.RunsAsSeveralPrograms() || j.EndsEarly() ||

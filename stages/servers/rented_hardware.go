@@ -37,15 +37,15 @@ func init() {
 	})
 }
 
-// Rented is the part of hardware with servers that come and go.
+// Rented is the part of hardware with rented servers.
 type Rented struct {
-	// Terms are the rental terms of each node's servers, nil for a permanent node.
+	// Terms are the rental terms by node; nil for a permanent node.
 	Terms []*market.Terms
 	// Nodes are the nodes of the hardware.
 	Nodes []scheduler.Node `json:"-"`
 }
 
-// termsOf are the rental terms of the servers of hardware, by node; nil if all nodes are permanent.
+// termsOf returns the rental terms of the hardware's servers, by node; nil if all nodes are permanent.
 func termsOf(h *experiment.Hardware) []*market.Terms {
 	if r, ok := experiment.PartOf[*Rented](h.Parts); ok {
 		return r.Terms
@@ -53,7 +53,7 @@ func termsOf(h *experiment.Hardware) []*market.Terms {
 	return nil
 }
 
-// checkpointOf is the checkpoint block of a job; nil if it has none.
+// checkpointOf returns the checkpoint block of a job; nil if it has no such block.
 func checkpointOf(j *experiment.Job) *Checkpoint {
 	c, _ := experiment.PartOf[*Checkpoint](j.Parts)
 	return c
@@ -64,9 +64,9 @@ func (r *Rented) Supply(replicate int) stages.Supply {
 	return &supply{market.ForReplicate(r.Terms, replicate)}
 }
 
-// supply is the servers of a cell.
+// supply has the servers of a cell.
 type supply struct {
-	// Terms are the rental terms of each node's servers in the cell's replicate.
+	// Terms are the rental terms in the cell's replicate, by node.
 	Terms []*market.Terms
 }
 
@@ -78,7 +78,7 @@ func (s *supply) Fleet(c scheduler.Cluster, seed int64) (simulated.Fleet, error)
 // Meter implements stages.Supply.
 func (s *supply) Meter(of *measure.Setup) measure.NodeMeter { return newMeter(of, s.Terms) }
 
-// changeovers gives the jobs of a policy that rents servers the cost of moving to another server.
+// changeovers returns the jobs of a policy that rents servers, with the time that each needs to move to another server.
 func changeovers(v stages.View) []scheduler.Job {
 	if strategies.Of(&v.Policy.Policy) == nil {
 		return v.Jobs
@@ -105,9 +105,8 @@ func changeovers(v stages.View) []scheduler.Job {
 	return jobs
 }
 
-// unsaved is the most work that a job with checkpoints loses with a server: its work from one
-// checkpoint to the next. If the job is warned in time to write one, it is the work from the
-// warning on.
+// unsaved returns the most work that a job with checkpoints can lose with a server: the work between two checkpoints.
+// If a warning leaves time to write a checkpoint, it is the work since the warning.
 func (c *Checkpoint) unsaved(terms []*market.Terms, j *experiment.Job, length time.Duration) time.Duration {
 	most := c.Every
 	switch {
@@ -139,7 +138,7 @@ func (c *Checkpoint) Saves(j *experiment.Job) *simulated.Checkpoint {
 	return s
 }
 
-// intervalRule is the rule of an author for the time between checkpoints: "young" or "daly".
+// intervalRule is a formula for the best time between checkpoints: "young" or "daly".
 type intervalRule string
 
 // Interval implements simulated.IntervalRule.
@@ -155,16 +154,15 @@ func (c *Checkpoint) RuntimeLines(prefix string) []stages.KeyLine {
 	return []stages.KeyLine{{Label: prefix + "checkpoint", Value: fmt.Sprintf("%+v", *c)}}
 }
 
-// Start implements stages.StartPart: it says in the job contract how often the program writes a checkpoint.
+// Start implements stages.StartPart. It sets the variable that tells the program how often to write a checkpoint.
 func (c *Checkpoint) Start(s stages.Starting, out *launch.Job) {
 	if every := c.interval(s); every != "" {
 		out.Env = append(out.Env, contract.EnvCheckpointEvery+"="+every)
 	}
 }
 
-// interval is how often the program of a real job writes a checkpoint, as the job contract says it; empty for
-// never. A rule is asked for a job on all nodes or, where it has roles, on those without which it does not go on
-// when it has started alone.
+// interval returns the interval between checkpoints for the program of a real job; empty for none. A formula assumes
+// that the job is on all nodes. For a job with roles, it assumes the nodes without which the job cannot continue.
 func (c *Checkpoint) interval(s stages.Starting) string {
 	switch {
 	case c.Units > 0 && s.Job.Steps > 0:
@@ -191,7 +189,7 @@ func (c *Checkpoint) interval(s stages.Starting) string {
 	return program.Interval{Time: max(intervalRule(c.Rule).Interval(c.Cost, between), time.Millisecond)}.String()
 }
 
-// KeyLines implements stages.KeyPart: how servers are rented.
+// KeyLines implements stages.KeyPart. The lines describe the rental terms.
 func (r *Rented) KeyLines(prefix string) (lines []stages.KeyLine) {
 	life := "none"
 	for i, t := range r.Terms {
@@ -199,7 +197,7 @@ func (r *Rented) KeyLines(prefix string) (lines []stages.KeyLine) {
 			continue
 		}
 		n := r.Nodes[i]
-		if i == 0 || t != r.Terms[i-1] { // the nodes of a block have the same terms
+		if i == 0 || t != r.Terms[i-1] { // nodes of one block have the same terms
 			life = lifeText(t.Life)
 		}
 		if a := t.Availability; a != nil {
@@ -224,7 +222,7 @@ func lifeText(l market.Life) string {
 	return l.String()
 }
 
-// KeyLines implements stages.KeyPart: the records by which servers come and go.
+// KeyLines implements stages.KeyPart. The lines describe the records of availability.
 func (s *supply) KeyLines(prefix string) (lines []stages.KeyLine) {
 	for i, t := range s.Terms {
 		if t != nil && t.Availability != nil {

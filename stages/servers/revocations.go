@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// Revocations is the name of this kind of picture.
+// Revocations is the name of the picture of revocations.
 const Revocations = "revocations"
 
 var _ = pictures.Register(pictures.Kind{
@@ -28,26 +28,27 @@ var _ = pictures.Register(pictures.Kind{
 	Draw: revocations,
 })
 
-// life is how much of its run a server lived.
+// life is the part of a run that a server has lived, and whether it was revoked.
 type life struct {
 	part    float64
 	revoked bool
 }
 
-// column is a run.
+// column has the servers of one run.
 type column struct {
 	lives   []life
 	revoked int
 }
 
-// mostRuns bounds the columns of a heat map, with revocations in at least leastRuns and half of them, if possible.
+// mostRuns is the greatest number of columns in a picture. If possible, at least leastRuns of them have revocations,
+// and at least half.
 const (
 	mostRuns  = 160
 	leastRuns = 40
 )
 
-// revocations draws, for each hardware, the runs by their number of revocations. There is nothing to draw, nor to
-// explain, where no server was taken away.
+// revocations draws a picture for each hardware, with the runs by number of revocations. If no server was revoked,
+// there is no picture, and no note about it.
 func revocations(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	servers, err := record.Servers.Read(d.Dir)
 	if err != nil || len(servers) == 0 {
@@ -87,12 +88,12 @@ func revocations(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	return out, nil
 }
 
-// columnOf sorts the servers of a run by the part of it that they lived.
+// columnOf returns a run's servers, ordered by the part of the run that they have lived.
 func columnOf(servers []record.ServerRow, makespan float64) column {
 	var c column
 	for _, s := range servers {
 		if s.Up < 0 || s.Down <= s.Up {
-			continue // it was never there
+			continue // it could never be used
 		}
 		l := life{part: 1}
 		if s.Revoked > 0 && s.Down < makespan {
@@ -105,7 +106,8 @@ func columnOf(servers []record.ServerRow, makespan float64) column {
 	return c
 }
 
-// tileColor is dark for a server that was taken away soon, and pale for one that lived through its run.
+// tileColor returns a dark color for a server that was revoked soon, and a light one for a server that lived through
+// the run.
 func tileColor(l life) color.NRGBA {
 	if !l.revoked {
 		return canvas.Shade(canvas.Hue(0), 0.8)
@@ -113,7 +115,8 @@ func tileColor(l life) color.NRGBA {
 	return canvas.Shade(canvas.Hue(1), 0.75*l.part)
 }
 
-// heat draws the runs, the most revocations first; the servers that lived shortest are at the bottom.
+// heat draws the runs, the one with the most revocations first. In a column, the servers with the shortest lives are at
+// the bottom.
 func heat(name, title string, all []column) pictures.Figure {
 	total, taken, most := 0, 0, 0
 	for _, c := range all {
@@ -168,7 +171,7 @@ func heat(name, title string, all []column) pictures.Figure {
 	}
 }
 
-// runTicks writes the number of revocations under the first run that has it.
+// runTicks writes each number of revocations below the first run with this number.
 func runTicks(c draw.Canvas, shown []column, left, bottom, wide vg.Length) {
 	tick := canvas.Aligned(canvas.TickSize, canvas.Ink, false, -0.5, -1)
 	last := vg.Length(-100)

@@ -17,8 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// servers decodes the terms on which the servers of a node block are rented; nil for a
-// permanent node.
+// terms decodes the rental terms of a node block's servers; nil for a permanent node.
 func (d decoder) terms(na *eval.Args, billing market.Billing, node *scheduler.Node) *market.Terms {
 	asked := false
 	for _, arg := range market.NodeArgs {
@@ -85,7 +84,7 @@ func (d decoder) life(na *eval.Args, m eval.Model, t *market.Terms) {
 	}
 }
 
-// survival reads a survival curve, or measured lives.
+// survival reads a survival curve, or measured lives, from a file.
 func (d decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.Measured, bool) {
 	rows, which, ok := datafile.CSVTable(d.Decoder, na, m, at,
 		[]string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
@@ -158,7 +157,7 @@ func (d decoder) price(na *eval.Args, arg string, t *market.Terms, in string, no
 	return market.Fixed(m.Numbers[0])
 }
 
-// catalogue looks a price up by type, region and market.
+// catalogue returns the price in a file for a type, a region and a market.
 func (d decoder) catalogue(
 	na *eval.Args, m eval.Model, at hcl.Range, t *market.Terms, in string, node *scheduler.Node,
 ) market.Price {

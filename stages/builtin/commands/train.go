@@ -12,14 +12,13 @@ import (
 
 func init() { command.RegisterAt(command.GroupMachine, 50, trainCommand) }
 
-// trainCommand runs a built-in training program. Experiments use it for their
-// jobs; users rarely need it.
+// trainCommand returns the command that runs a built-in training program. Experiments start their jobs with it.
 func trainCommand(a *command.App) *cobra.Command {
 	return &cobra.Command{
 		Use:    train.Command + " " + strings.Join(train.Names(), "|") + " [flags]",
 		Short:  "Run a built-in training program by itself",
 		Hidden: true,
-		// The programs read their own flags, --help included.
+		// Each program parses its own flags, including --help.
 		DisableFlagParsing: true,
 		ValidArgs:          train.Names(),
 		RunE: func(_ *cobra.Command, args []string) error {

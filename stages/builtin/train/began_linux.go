@@ -10,11 +10,11 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// ticks is the number of clock ticks per second, by the kernel's interface for programs on all common machines.
+// ticks is the number of clock ticks per second in /proc. The kernel uses 100 on all common machines.
 const ticks = 100
 
-// Began returns when this process began, to a hundredth of a second; the present time if the system does not report it.
-// The engine counts the process's time from that instant, not from the first line of the program.
+// Began returns the time at which this process started, to a hundredth of a second; the present time if it is unknown.
+// The engine counts the time of the process from then on, which is before the program's first line.
 func Began() time.Time {
 	now := time.Now()
 	var up unix.Timespec
@@ -22,7 +22,8 @@ func Began() time.Time {
 	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
 		return now
 	}
-	// Behind the name, which may hold anything and ends with the last bracket, the start is the 20th field.
+	// The process's name ends at the last bracket and can contain any character. After it, the start time is the 20th
+	// field.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 {
 		return now

@@ -4,5 +4,5 @@ package train
 
 import "time"
 
-// Began returns when this process began: here the present time, since the system is not asked.
+// Began returns the present time as the start of this process, which is unknown on this system.
 func Began() time.Time { return time.Now() }

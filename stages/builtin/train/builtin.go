@@ -1,18 +1,14 @@
-// Package train is the training programs that are part of tfexp, so that an
-// experiment needs nothing installed: softmax, svm, mlp and cnn learn to read
-// handwritten digits (package digits), on gonum. They keep the job contract
-// (package contract): they use the threads that they were given and no more,
-// follow the control file between two steps, report each epoch, write
-// checkpoints, and stop with one on SIGTERM.
+// Package train has the training programs that are part of tfexp, so that an experiment needs no other software:
+// softmax, svm, mlp and cnn. They learn to read handwritten digits (package digits), with gonum. They follow the job
+// contract (package contract): they use only the threads that they were given, read the control file between two steps,
+// report each epoch, and write checkpoints. On SIGTERM they write a checkpoint and stop.
 //
-// The result of a process that trains alone depends on its settings only. The
-// number of threads, changes of that number and interruptions change the
-// duration, but not one bit of the result (on one kind of machine).
+// The result of a process that trains alone depends on its settings only. The number of threads, changes of this number
+// and interruptions change the duration, but no bit of the result (on machines of one kind).
 //
-// As parts of a job with roles the programs train together: parameter servers
-// hold the weights (server), workers compute gradients (worker), and one of
-// these, the chief, speaks for the job. Workers do not wait for each other, so
-// the result depends on their timing.
+// In a job with roles, several processes train together. Parameter servers hold the weights (server), and workers
+// compute gradients (worker). One worker, the chief, reports and writes checkpoints for the job. Workers do not wait
+// for each other, so the result depends on their timing.
 package train
 
 import (
@@ -32,34 +28,36 @@ import (
 	"github.com/tfexp/tfexp/jobs/program"
 )
 
-// Version changes whenever a program's results or run times change by more
-// than noise: cached results of the version before are then not reused.
+// Version is part of the keys of results. It must be raised when a program's results change, or its run times change by
+// more than noise; cached results are then not used.
 const Version = 1
 
-// Command is the command of tfexp that runs a program.
+// Command is the subcommand of tfexp that runs a program.
 const Command = "train"
 
-// The exit statuses of Main, in addition to contract.ExitStopped.
+// Exit statuses of Main, besides contract.ExitStopped.
 const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// defaultEpochs is the length when neither flags nor environment set it.
+// defaultEpochs is the number of epochs if neither a flag nor the environment sets it.
 const defaultEpochs = 10
 
-// options are the arguments of a run that are not part of its configuration.
+// options are the flags of a run that are not settings of the program.
 type options struct {
 	epochs, steps int
-	threads       int // 0: as the environment and the control file say
+	threads       int // 0: the environment and the control file decide
 	save          string
 }
 
-// Main runs the training program args[0] with the flags that follow, as a separate process would: it reads the
-// environment of the job contract, handles SIGTERM and sets the number of threads of the Go runtime. It returns the
-// exit status: 0, 1 for a failure, 2 for wrong arguments or environment, contract.ExitStopped after a SIGTERM. begin is
-// when the program began; its budget is counted from then.
+// Main runs the training program args[0] with the flags that follow, as in a process of its own: it reads the
+// environment of the job contract, handles SIGTERM, and sets the number of threads of the Go runtime. begin is the time
+// at which the process started, from which its budget is counted.
+//
+// Main returns the exit status: 0 for success, 1 for a failure, 2 for wrong arguments or environment,
+// contract.ExitStopped after a SIGTERM.
 func Main(begin time.Time, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -88,8 +86,7 @@ func Main(begin time.Time, args []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// parse reads the command line. It prints the help that is asked for to
-// stdout, and returns flag.ErrHelp.
+// parse reads the command line. If help is requested, it prints it to stdout and returns flag.ErrHelp.
 func parse(args []string, stdout io.Writer) (config, options, error) {
 	var opts options
 	if len(args) == 0 {
@@ -120,7 +117,7 @@ func parse(args []string, stdout io.Writer) (config, options, error) {
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case err == nil && opts.epochs > 0 && opts.steps > 0:
-		err = errors.New("both --epochs and --steps are given, want one of them")
+		err = errors.New("both --epochs and --steps are given: remove one of them")
 	case err == nil:
 		err = cfg.complete()
 	}

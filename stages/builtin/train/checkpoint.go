@@ -18,25 +18,25 @@ import (
 // checkpointFile is the name of a checkpoint in TFEXP_CHECKPOINT_DIR.
 const checkpointFile = "checkpoint"
 
-// checkpoint is the content of the file, after the SHA-256 of the rest.
+// checkpoint is the content of a checkpoint's file. Before it, the file has the SHA-256 of the content.
 type checkpoint struct {
-	Config string // digest of the configuration that it belongs to
+	Config string // digest of the configuration to which it belongs
 	State  state
 }
 
-// digest identifies the settings that a checkpoint must match: all settings
-// except the ones that can change while the program trains. The length, the
-// threads and the roles are no settings.
+// digest returns the hash of the settings that must be the same to continue from a checkpoint. Settings that can change
+// while the program trains are left out. Length, threads and roles are not settings.
 func (c config) digest() string {
 	c.batch, c.learningRate = 0, 0
 	sum := sha256.Sum256(fmt.Appendf(nil, "version %d %+v", Version, c))
 	return hex.EncodeToString(sum[:])
 }
 
-// errOther is the error for a checkpoint of another configuration.
-var errOther = errors.New("it is of another configuration")
+// errOther is the error for a checkpoint of a training with another configuration.
+var errOther = errors.New("it belongs to another configuration")
 
-// writeCheckpoint leaves s at path, whole or not at all.
+// writeCheckpoint writes the state s of a training of c to path. It replaces the file at once, so that no incomplete
+// file can remain.
 func writeCheckpoint(path string, c config, s state) error {
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(checkpoint{c.digest(), s}); err != nil {
@@ -52,8 +52,8 @@ func writeCheckpoint(path string, c config, s state) error {
 	return nil
 }
 
-// readCheckpoint returns the state that writeCheckpoint wrote to path for a
-// training of c. The error is fs.ErrNotExist if there is no checkpoint.
+// readCheckpoint returns the state that writeCheckpoint wrote to path. The error is fs.ErrNotExist if there is no
+// checkpoint, and errOther if it belongs to another configuration than c.
 func readCheckpoint(path string, c config) (state, error) {
 	raw, err := folder.ReadFile(filepath.Split(path))
 	if err != nil {
@@ -80,7 +80,7 @@ func readCheckpoint(path string, c config) (state, error) {
 	return ck.State, nil
 }
 
-// fits reports whether s can be the state of a training of c.
+// fits reports whether s is a possible state of a training of c.
 func (s state) fits(c config) bool {
 	if s.Steps < 0 || s.Pass < 0 || s.At < 0 {
 		return false
@@ -95,7 +95,7 @@ func (s state) fits(c config) bool {
 	return len(s.Weights) == n && len(s.M) == n && (c.optimizer != "adam" || len(s.V) == n)
 }
 
-// removeCheckpoint takes away the checkpoint of a finished training.
+// removeCheckpoint removes the checkpoint of a finished training.
 func removeCheckpoint(path string) error {
 	if err := folder.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove checkpoint: %w", err)

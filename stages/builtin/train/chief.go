@@ -7,8 +7,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// start gives the servers the state of the chief's trainer. Server 0 is the last:
-// once it is ready, all are.
+// start sends the state of the chief's trainer to the servers. Server 0 is started last, so that all servers are ready
+// when it is.
 func (c *cluster) start() error {
 	s := c.tr.state
 	goal := c.run.goal()
@@ -34,7 +34,7 @@ func (c *cluster) start() error {
 	return nil
 }
 
-// cursor is the place of the state in the data.
+// cursor returns the progress of the training: its place in the data, and its sums.
 func (tr *trainer) cursor() Cursor {
 	s, perPass := tr.state, tr.train.Len()
 	c := Cursor{
@@ -48,7 +48,7 @@ func (tr *trainer) cursor() Cursor {
 	return c
 }
 
-// bornSpans cuts the parameters lo to hi where their steps of birth change.
+// bornSpans divides the parameters lo to hi into ranges that were added to the network at the same step.
 func (tr *trainer) bornSpans(lo, hi int) []Span {
 	spans := []Span{}
 	for _, c := range tr.chunks {
@@ -68,7 +68,7 @@ func (tr *trainer) bornSpans(lo, hi int) []Span {
 // snapshot implements training.
 func (c *cluster) snapshot() (state, error) { return c.dump(false) }
 
-// dump collects the state from the servers. With hold they wait for a start.
+// dump collects the state from the servers. If hold is set, the servers then wait for a start.
 func (c *cluster) dump(hold bool) (state, error) {
 	answers, values, err := c.each(func(int) (Request, [][]float64) {
 		return Request{Op: OpDump, Hold: hold}, nil
@@ -117,9 +117,8 @@ func (c *cluster) change(name string, to config) error {
 	return nil
 }
 
-// deepen implements training. The servers hold the weights while the chief adds
-// the layer, and get them back with it; workers take on the new network when
-// they next ask for weights.
+// deepen implements training. The servers stop updating the weights while the chief adds the layer, and receive the new
+// weights with a start. Workers use the new network when they next receive weights.
 func (c *cluster) deepen(block int) (contract.Deepened, error) {
 	if l := (local{c.tr}); len(l.config.depths()) == 0 || l.config.nothing(block) || l.config.deepenable(block) != nil {
 		return l.deepen(block)
@@ -137,8 +136,7 @@ func (c *cluster) deepen(block int) (contract.Deepened, error) {
 	return news, refused
 }
 
-// lead trains as the chief: a worker that also reports, writes checkpoints and
-// ends the training.
+// lead trains as the chief: it is a worker that also reports, writes checkpoints and ends the training.
 func (c *cluster) lead(ctx context.Context) error {
 	r := c.run
 	startup := time.Since(r.begin)
@@ -183,14 +181,14 @@ func (c *cluster) lead(ctx context.Context) error {
 	return c.end(startup)
 }
 
-// report prints the epochs that have ended. The accuracy is computed from the
-// present weights, so only the last of several epochs has one.
+// report prints the epochs that have ended. Only the last of several epochs has an accuracy, since it is computed from
+// the present weights.
 func (c *cluster) report() error {
 	a, _, err := c.ask(0, Request{Op: OpEpochs})
 	if err != nil || len(a.Ends) == 0 {
 		return err
 	}
-	if a.Finished { // the weights of the last step
+	if a.Finished { // these are the weights after the last step
 		s, err := c.snapshot()
 		if err != nil {
 			return err
@@ -200,7 +198,7 @@ func (c *cluster) report() error {
 	r, s := c.run, &c.tr.state
 	accuracy := c.tr.accuracy()
 	if r.budget.spent() && !a.Finished {
-		return nil // the evaluation is a part of the epoch
+		return nil // the evaluation belongs to the epoch that has ended
 	}
 	now := time.Now()
 	seconds := (s.Elapsed + now.Sub(r.mark)).Seconds() / float64(len(a.Ends))

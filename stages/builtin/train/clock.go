@@ -9,26 +9,23 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// beat is the interval at which a clock looks, and so its precision about stops
-// of the process.
+// beat is the interval at which a clock checks for stops. It is the precision of the time of a stop.
 const beat = 10 * time.Millisecond
 
-// clock measures service time: the time since its beginning in which the
-// process was not stopped by SIGSTOP.
+// clock measures service time: the time since its start, without the time in which the process was stopped by SIGSTOP.
 type clock struct {
 	begin time.Time
-	end   chan struct{} // closed by close; nil while the clock does not watch
+	end   chan struct{} // closed by close; nil until the clock watches for stops
 
-	mu      sync.Mutex // guards what follows
-	last    time.Time  // the last beat
+	mu      sync.Mutex // guards the fields below
+	last    time.Time  // time of the last check
 	stopped time.Duration
 }
 
-// newClock returns a clock that began at begin. Until it watches for stops, it
-// counts all time.
+// newClock returns a clock that started at begin. Until watchStops is called, it counts stops as service time.
 func newClock(begin time.Time) *clock { return &clock{begin: begin} }
 
-// watchStops lets the clock watch for stops from now on.
+// watchStops starts to watch for stops of the process.
 func (c *clock) watchStops() {
 	if c.end != nil {
 		return
@@ -43,7 +40,7 @@ func (c *clock) watchStops() {
 	}(c.end)
 }
 
-// close ends the watch.
+// close ends the watch for stops.
 func (c *clock) close() {
 	if c.end != nil {
 		close(c.end)
@@ -54,8 +51,8 @@ func (c *clock) close() {
 	}
 }
 
-// watch keeps the instant of the last beat. When the process continues after a
-// stop, the stop lasted since that beat.
+// watch checks every beat that the process is running. When the signal SIGCONT arrives, the process was stopped from
+// the last check until now.
 func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
@@ -71,8 +68,8 @@ func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
 		if c.beat(unknown) {
 			continue
 		}
-		// A long time since the last beat: after a stop the signal comes too. A
-		// wait that took far longer was itself stopped.
+		// The last check was long ago. If the process was stopped, SIGCONT arrives soon. If the wait for it took much
+		// too long, the process was stopped during the wait, so it waits again.
 		for waits := true; waits; {
 			begin := time.Now()
 			select {
@@ -90,15 +87,15 @@ func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
 	}
 }
 
-// The activity of a process since the last beat.
+// The activity of a process since the last check.
 const (
 	trained = iota
 	stopped
-	unknown // trained, if it is not too long
+	unknown // counts as trained if the interval is short
 )
 
-// beat counts the time since the last beat. It reports whether it did: a long
-// interval of unknown activity is not counted.
+// beat adds the time since the last check to the service time or to the stops. It returns false and adds nothing if the
+// activity is unknown and the interval is long.
 func (c *clock) beat(did int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,15 +111,15 @@ func (c *clock) beat(did int) bool {
 	return true
 }
 
-// service is the service time since the clock began. Long after the last beat it
-// waits shortly for the watch: if the process was stopped, the signal to continue
-// is about to arrive. Otherwise only its threads have waited for a core.
+// service returns the service time since the start. If the last check was long ago, the process may have been stopped;
+// service then waits a few milliseconds for SIGCONT to be handled. If it does not come, the threads were only waiting
+// for a core.
 func (c *clock) service() time.Duration {
 	d, _ := c.at()
 	return d
 }
 
-// at returns the service time, and the instant for which it holds.
+// at returns the service time, and the time of day at which it was measured.
 func (c *clock) at() (time.Duration, time.Time) {
 	for waited := 0; ; waited++ {
 		c.mu.Lock()
@@ -141,19 +138,19 @@ func (c *clock) at() (time.Duration, time.Time) {
 	}
 }
 
-// patience is for how many milliseconds service waits for news of a stop.
+// patience is the number of milliseconds for which service waits for a signal that the process was stopped.
 const patience = 3
 
-// budget is the service time that a training has. The zero value is without end.
+// budget is the service time that a training can use. The zero value has no end.
 type budget struct {
 	clock *clock
-	used  time.Duration // by the attempts before
+	used  time.Duration // by earlier attempts
 	set   bool
-	whole time.Duration // 0: not known
-	end   time.Duration // on the clock
+	whole time.Duration // 0 if it is unknown
+	end   time.Duration // end of the budget, on the clock
 }
 
-// of sets the whole budget. Earlier attempts may have used a part of it.
+// of sets the whole budget, of which earlier attempts may have used a part.
 func (b *budget) of(whole time.Duration) {
 	b.clock.watchStops()
 	b.set, b.whole, b.end = true, whole, whole-b.used
@@ -165,14 +162,14 @@ func (b *budget) left() time.Duration {
 	return left
 }
 
-// leftAt returns the remaining budget, and the instant for which it holds.
+// leftAt returns the remaining budget, and the time of day at which it was measured.
 func (b *budget) leftAt() (time.Duration, time.Time) {
 	used, instant := b.clock.at()
 	return max(b.end-used, 0), instant
 }
 
-// trained is the service time of all attempts so far: as the scheduler counts it, if the scheduler has sent the
-// remaining budget.
+// trained returns the service time of all attempts so far. If the scheduler has sent the remaining budget, this is the
+// time by the scheduler's clock.
 func (b *budget) trained() time.Duration {
 	if b.set && b.whole > 0 {
 		return b.whole - (b.end - b.clock.service())
@@ -183,8 +180,8 @@ func (b *budget) trained() time.Duration {
 // spent reports whether the budget is used up.
 func (b *budget) spent() bool { return b.set && b.left() == 0 }
 
-// follow applies a message about the budget. The time left holds for the moment
-// when the message was written.
+// follow applies a message about the budget. The remaining budget in it is from the time at which the message was
+// written.
 func (b *budget) follow(m contract.Message) {
 	if m.Budget != nil {
 		b.of(contract.Seconds(*m.Budget))

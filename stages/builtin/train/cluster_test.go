@@ -364,7 +364,7 @@ func TestChiefLost(t *testing.T) {
 		t.Fatalf("resumed %v after checkpoints %v", second.Resumed, first.Checkpoints)
 	}
 	resumed, last := second.Resumed[0], first.Checkpoints[len(first.Checkpoints)-1]
-	want := fmt.Sprintf("going on from the checkpoint after step %d\n", resumed.Step)
+	want := fmt.Sprintf("continuing from the checkpoint after step %d\n", resumed.Step)
 	if text := again.chief().errs.String(); !strings.Contains(text, want) {
 		t.Errorf("stderr: %s", text)
 	}

@@ -4,5 +4,5 @@ package train
 
 import "os"
 
-// notifyContinued does nothing: here processes are not stopped by signals.
+// notifyContinued does nothing, because signals do not stop processes on this system.
 func notifyContinued(chan<- os.Signal) {}

@@ -8,5 +8,5 @@ import (
 	"syscall"
 )
 
-// notifyContinued sends on c when the process continues after a stop.
+// notifyContinued makes SIGCONT, which continues a stopped process, send on c.
 func notifyContinued(c chan<- os.Signal) { signal.Notify(c, syscall.SIGCONT) }

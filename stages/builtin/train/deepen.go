@@ -8,24 +8,22 @@ import (
 	"github.com/tfexp/tfexp/stages/builtin/train/network"
 )
 
-// deepenable returns why block i of a network cannot be deepened; nil if it can.
+// deepenable returns the reason why block i of a network cannot be deepened; nil if it can.
 func (c config) deepenable(i int) error {
 	depths := c.depths()
 	switch {
 	case i < 0 || i > len(depths):
 		return refusal(fmt.Sprintf("there is no block %d: the network has %d, counted from 0", i, len(depths)))
 	case c.activation == "tanh":
-		return refusal("its activation is tanh: a layer behind it keeps the function only if that is idempotent, as relu is")
+		return refusal("its activation is tanh: an added layer keeps the output unchanged only with relu")
 	case depths[i] >= maxDepth:
 		return refusal(fmt.Sprintf("block %d has %d layers already", i, depths[i]))
 	}
 	return nil
 }
 
-// deepen adds a layer that computes the identity to block i. The optimizer's
-// state of the other layers is kept; its state of the new layer is the initial
-// one. Callers handle -1 and the number of blocks first: these values ask for
-// nothing.
+// deepen adds a layer that computes the identity to block i. The new layer starts with the initial state of the
+// optimizer; other layers keep theirs. Callers handle −1 and the number of blocks, which mean no layer.
 func (tr *trainer) deepen(i int) error {
 	c := tr.config
 	if err := c.deepenable(i); err != nil {
@@ -37,7 +35,7 @@ func (tr *trainer) deepen(i int) error {
 	if n := next.Params(); n > network.MaxParams {
 		return refusal(fmt.Sprintf("the network would have %d parameters, want at most %d", n, network.MaxParams))
 	}
-	at := tr.net.Ends[i] + 1 // where the new layer and its activation come
+	at := tr.net.Ends[i] + 1 // index of the new layer; its activation follows it
 	offset, s := 0, &tr.state
 	for _, l := range tr.net.Layers[:at] {
 		weights, biases := l.Params()
@@ -63,13 +61,14 @@ func (tr *trainer) deepen(i int) error {
 	return nil
 }
 
-// nothing reports whether an action asks for nothing: -1, or the number of blocks.
+// nothing reports whether an action adds no layer: −1, or the number of blocks.
 func (c config) nothing(block int) bool { return block == -1 || block == len(c.depths()) }
 
 // deepen implements training.
 func (l local) deepen(block int) (contract.Deepened, error) {
 	if len(l.config.depths()) == 0 {
-		return contract.Deepened{}, refusal("the network has no block: nothing can be added behind the last linear layer")
+		return contract.Deepened{},
+			refusal("the network has no block: no layer can be added after its last linear layer")
 	}
 	if l.config.nothing(block) {
 		return contract.Deepened{}, nil

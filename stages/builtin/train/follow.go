@@ -12,14 +12,13 @@ import (
 	"github.com/tfexp/tfexp/jobs/program"
 )
 
-// refusal is why a request cannot be carried out.
+// refusal is an error with the reason why a request cannot be carried out. The training continues.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// threadsAtStart sets the number of threads from the flag, or else the control
-// file, or else the environment. The images of a batch are divided within one
-// operation, so the threads form the intra-op pool.
+// threadsAtStart sets the number of threads from the flag, else from the control file, else from the environment. They
+// are the intra-op pool, because the images of a batch are divided within one operation.
 func (r *run) threadsAtStart() {
 	if r.env.ControlPath != "" {
 		r.control = program.NewControl(r.env.ControlPath)
@@ -32,27 +31,27 @@ func (r *run) threadsAtStart() {
 	if r.control == nil {
 		return
 	}
-	// The rest of the message is carried out between the first steps, when the file is read again.
+	// Other requests of the message are carried out later, when follow reads the file.
 	if m, _, err := program.NewControl(r.env.ControlPath).Read(); err == nil {
 		r.allot(m)
 	}
 }
 
-// allot changes to the threads of a message.
+// allot changes the number of threads to a message's allotment.
 func (r *run) allot(m contract.Message) {
 	if a, ok := program.Threads(m); ok && r.threads == 0 && a.Intra != r.team.threads {
 		r.team.resize(a.Intra)
 	}
 }
 
-// read looks at the control file, and reports whether it is new.
+// read reads the control file. It returns false if the file has no new message.
 func (r *run) read() (contract.Message, bool) {
 	if r.control == nil {
 		return contract.Message{}, false
 	}
 	m, changed, err := r.control.Read()
 	if err != nil && !r.warned {
-		r.warn("%v; going on with %d threads", err, r.team.threads)
+		r.warn("%v; continuing with %d threads", err, r.team.threads)
 		r.warned = true
 	}
 	if !changed {
@@ -64,8 +63,7 @@ func (r *run) read() (contract.Message, bool) {
 	return m, true
 }
 
-// follow carries out the control file's message, if it is new. It is called
-// between two steps. Its error is the error of the training.
+// follow carries out a new message of the control file. It is called between two steps. An error ends the training.
 func (r *run) follow(t training) error {
 	m, changed := r.read()
 	if !changed {
@@ -94,13 +92,13 @@ func (r *run) follow(t training) error {
 	return nil
 }
 
-// changeable are the settings that can change while a program trains.
+// changeable are the names of the settings that can change while a program trains.
 var changeable = []string{"batch", "learning_rate"}
 
-// Changeable lists the settings that can change while a built-in program trains.
+// Changeable returns the names of the settings that can change while a built-in program trains.
 func Changeable() []string { return slices.Clone(changeable) }
 
-// changeSettings changes the settings that a message has with other values.
+// changeSettings changes settings to the values in a message.
 func (r *run) changeSettings(t training, m contract.Message) error {
 	mark := time.Now()
 	changed := map[string]json.RawMessage{}
@@ -112,7 +110,7 @@ func (r *run) changeSettings(t training, m contract.Message) error {
 		case err == nil && next.same(r.current()):
 			continue
 		case err == nil && !slices.Contains(changeable, name):
-			err = errors.New("it is fixed from the start: restart the program with another value")
+			err = errors.New("it cannot change while the program runs: restart the program with another value")
 		case err == nil:
 			err = t.change(name, next)
 			if err != nil {
@@ -134,7 +132,7 @@ func (r *run) changeSettings(t training, m contract.Message) error {
 	})
 }
 
-// current is the configuration with the settings that hold at present.
+// current returns the configuration with the present settings.
 func (r *run) current() config {
 	if r.present != nil {
 		return *r.present
@@ -145,7 +143,7 @@ func (r *run) current() config {
 // same reports whether two configurations have the same settings.
 func (c config) same(d config) bool { return fmt.Sprintf("%+v", c) == fmt.Sprintf("%+v", d) }
 
-// deepen adds a layer to a block, or says why it cannot.
+// deepen adds a layer to a block, or reports why it cannot.
 func (r *run) deepen(t training, block int) error {
 	mark := time.Now()
 	news, err := t.deepen(block)
@@ -156,7 +154,7 @@ func (r *run) deepen(t training, block int) error {
 	case err != nil:
 		return err
 	case news.Layers == 0:
-		return nil // nothing was asked for
+		return nil // the request adds no layer
 	}
 	news.Seconds = time.Since(mark).Seconds()
 	return program.WriteProgress(r.stdout, contract.Progress{Deepened: &news})

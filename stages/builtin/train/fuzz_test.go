@@ -18,7 +18,7 @@ func (s sentBy) Read(b []byte) (int, error)  { return s.Reader.Read(b) }
 func (s sentBy) Write(b []byte) (int, error) { return len(b), nil }
 func (s sentBy) SetDeadline(time.Time) error { return nil }
 
-// recorder keeps what is sent.
+// recorder keeps the bytes that are sent.
 type recorder struct {
 	net.Conn
 	bytes.Buffer

@@ -157,7 +157,7 @@ func TestStopAndContinue(t *testing.T) {
 			epochs := strconv.Itoa(report(t, got).Progress.Epoch + 3)
 			out, errs := output(t, env, append(args, epochs, "--save", parts)...)
 			want, _ := output(t, nil, append(args, epochs, "--save", whole)...)
-			if !strings.Contains(errs, "going on from the checkpoint") {
+			if !strings.Contains(errs, "continuing from the checkpoint") {
 				t.Errorf("stderr: %q", errs)
 			}
 			if diff := cmp.Diff(course(t, want), course(t, got+out)); diff != "" {
@@ -305,7 +305,7 @@ func TestWrongUse(t *testing.T) {
 	}{
 		{nil, nil, "want the name of a program: softmax, svm, mlp, cnn"},
 		{nil, []string{"sofmax"}, `did you mean "softmax"?`},
-		{nil, []string{"tree"}, `no program is called "tree"; there are`},
+		{nil, []string{"tree"}, `there is no program "tree": use`},
 		{nil, []string{"mlp", "--hidden", "8,none"}, `"none": want a whole number of at least 1`},
 		{nil, []string{"mlp", "--hidden", "[]"}, "want at least one whole number"},
 		{nil, []string{"mlp", "--hidden", "9000000"}, "too large"},

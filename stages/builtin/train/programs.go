@@ -18,9 +18,9 @@ import (
 // Program is a training program and its settings.
 type Program struct {
 	Name string
-	Doc  string // a sentence
-	// Params are its settings, in the order in which they are shown. In the
-	// language they have these names; as flags they are written with dashes.
+	Doc  string // one sentence
+	// Params are its settings, in the order of the help. In experiment files they have these names; flags have dashes
+	// in place of underscores.
 	Params []Param
 }
 
@@ -28,7 +28,7 @@ type Program struct {
 type Param struct {
 	Name string
 	Type string // number, integer, string or integers (a list: "64,32" or "[64, 32]")
-	// Default is the value in text form; empty if it depends on another setting, as Doc then says.
+	// Default is the default value as text. It is empty if it depends on another setting; Doc then describes it.
 	Default string
 	Doc     string
 }
@@ -47,7 +47,7 @@ func Programs() []Program {
 	}
 }
 
-// params are the settings that all programs share, around a program's own.
+// params returns the settings that all programs have, with a program's own settings among them.
 func params(own ...Param) []Param {
 	all := []Param{
 		{"learning_rate", "number", "", "the optimizer's step size; 0.001 for adam and 0.05 for sgd where it is not given"},
@@ -61,8 +61,7 @@ func params(own ...Param) []Param {
 		Param{"passes", "integer", "1", "passes over the data that make one epoch"})
 }
 
-// deepened adds the settings of a program whose network can be deepened while
-// it trains, after its own.
+// deepened appends the settings of programs whose networks can be deepened while they train.
 func deepened(own ...Param) []Param {
 	return append(own,
 		Param{"blocks", "integers", "", "layers in each block: convolutions, then hidden layers; one where it is not given"},
@@ -73,7 +72,7 @@ func deepened(own ...Param) []Param {
 // Names returns the names of the programs.
 func Names() []string { return schema.Each(Programs(), func(p Program) string { return p.Name }) }
 
-// find returns the program called name; the error has a suggestion.
+// find returns the program with the given name. The error suggests a similar name.
 func find(name string) (Program, error) {
 	nearest, distance := "", 3
 	for _, p := range Programs() {
@@ -88,10 +87,10 @@ func find(name string) (Program, error) {
 	if nearest != "" {
 		hint = fmt.Sprintf(" (did you mean %q?)", nearest)
 	}
-	return Program{}, fmt.Errorf("no program is called %q%s; there are %s", name, hint, strings.Join(Names(), ", "))
+	return Program{}, fmt.Errorf("there is no program %q%s: use %s", name, hint, strings.Join(Names(), ", "))
 }
 
-// config has the settings of a network and its training.
+// config has the settings of a network and of its training.
 type config struct {
 	program        string
 	learningRate   float64
@@ -102,19 +101,19 @@ type config struct {
 	hidden         []int
 	filters        []int
 	passes         int
-	// blocks is the number of layers in each block, and activation follows each
-	// of them. The defaults (nil and empty) are one layer and relu.
+	// blocks has the number of layers of each block; nil means one layer. activation follows each of these layers;
+	// empty means relu.
 	blocks     []int
 	activation string
-	// decay multiplies the learning rate after each epoch; restartRate is the
-	// learning rate after a deepening, 0: as it was.
+	// decay multiplies the learning rate after each epoch. restartRate is the learning rate after a deepening; 0 does
+	// not change it.
 	decay, restartRate float64
 }
 
-// maxDepth bounds the number of layers in a block.
+// maxDepth is the greatest number of layers in a block.
 const maxDepth = 64
 
-// depths is the number of layers in each block: convolutions, then hidden layers.
+// depths returns the number of layers in each block: first the convolutions, then the hidden layers.
 func (c config) depths() []int {
 	if c.blocks != nil {
 		return c.blocks
@@ -129,8 +128,7 @@ func (c config) shape() network.Shape {
 	}
 }
 
-// defaults returns the default settings of p. The learning rate is left at 0
-// until complete.
+// defaults returns the default settings of p. The learning rate is 0 until complete sets it.
 func defaults(p Program) config {
 	c := config{program: p.Name, decay: 1}
 	for _, param := range p.Params {
@@ -138,13 +136,13 @@ func defaults(p Program) config {
 			continue
 		}
 		if err := c.set(param.Name, param.Default); err != nil {
-			panic(err) // the table contradicts its own reader: a test makes every program
+			panic(err) // Programs has a default that set cannot read; a test covers all programs
 		}
 	}
 	return c
 }
 
-// set reads one setting by its name in the language.
+// set parses the value of one setting; name is its name in experiment files.
 func (c *config) set(name, value string) error {
 	var err error
 	switch name {
@@ -201,7 +199,7 @@ func (c *config) set(name, value string) error {
 	return err
 }
 
-// complete sets the settings that depend on others, and checks the whole.
+// complete sets the settings that depend on others, and checks all settings together.
 func (c *config) complete() error {
 	if c.learningRate == 0 {
 		c.learningRate = 0.05
@@ -240,7 +238,7 @@ func integer(s string, least int) (int, error) {
 	return n, nil
 }
 
-// integers reads a list: "64,32", "64 32" or "[64, 32]".
+// integers parses a list of numbers: "64,32", "64 32" or "[64, 32]".
 func integers(s string) ([]int, error) {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {

@@ -312,11 +312,11 @@ func TestDeepeningIsRefused(t *testing.T) {
 	}{
 		{[]string{"cnn"}, 4, "there is no block 4: the network has 3, counted from 0"},
 		{[]string{"cnn"}, -2, "there is no block -2"},
-		{[]string{"mlp", "--activation", "tanh"}, 0, "idempotent"},
+		{[]string{"mlp", "--activation", "tanh"}, 0, "unchanged only with relu"},
 		{[]string{"mlp", "--blocks", "64"}, 0, "has 64 layers already"},
 		{[]string{"mlp", "--hidden", "2500"}, 0, ""},
 		{[]string{"mlp", "--hidden", "2880"}, 0, "would have 8513290 parameters"},
-		{[]string{"softmax"}, 0, "behind the last linear layer"},
+		{[]string{"softmax"}, 0, "after its last linear layer"},
 	} {
 		var tm team
 		tm.resize(1)

@@ -14,10 +14,10 @@ import (
 	"github.com/tfexp/tfexp/jobs/program"
 )
 
-// errStopped is returned by a training that ended because it was asked to.
+// errStopped is returned by a training that ended because the process was told to stop.
 var errStopped = errors.New("stopped")
 
-// run is one run of a program: an attempt of its job.
+// run is one run of a program: one attempt of its job.
 type run struct {
 	config
 	options
@@ -28,17 +28,17 @@ type run struct {
 	team    team
 	clock   *clock
 	budget  budget
-	control *program.Control  // nil: the threads stay as they are
-	warned  bool              // of a control file that cannot be read
-	request program.MessageID // the last one that was carried out
-	present *config           // the settings, where they have changed; nil: config
+	control *program.Control  // nil: the number of threads does not change
+	warned  bool              // a warning that the control file cannot be read was printed
+	request program.MessageID // last request that was carried out
+	present *config           // the present settings, if they have changed; nil: config
 	saves   saves
 	// finished is the state after the last whole epoch (see keep).
 	finished state
 	epochs   []float64 // seconds of each epoch of this run
-	epoch    int       // the last one that was reported
-	reached  bool      // the loss of the last epoch is at the target
-	mark     time.Time // since when the present epoch is trained, but for Elapsed
+	epoch    int       // last epoch that was reported
+	reached  bool      // the loss of the last epoch has reached the target
+	mark     time.Time // time at which the present epoch began; see contract.Elapsed
 }
 
 func newRun(c config, o options, env program.Env, begin time.Time, stdout, stderr io.Writer) *run {
@@ -55,20 +55,19 @@ func newRun(c config, o options, env program.Env, begin time.Time, stdout, stder
 	return r
 }
 
-// training is the training that requests change: in this process, or in the
-// cluster that this process leads as the chief.
+// training is the training on which requests act: in this process, or in the cluster of which this process is the
+// chief.
 type training interface {
 	// snapshot returns the present state.
 	snapshot() (state, error)
-	// change changes one setting to its value in the configuration, which is valid.
+	// change sets one setting to its value in c, which is valid.
 	change(name string, c config) error
-	// deepen adds a layer to a block. An error of type refusal leaves
-	// everything as it was.
+	// deepen adds a layer to a block. If the error is a refusal, nothing has changed.
 	deepen(block int) (contract.Deepened, error)
 }
 
-// train runs the program to its end, or until ctx is done: the error is then
-// errStopped, with a checkpoint left where there is a place for it.
+// train runs the program to its end, or until ctx is done. In this case it writes a checkpoint, if a folder for it is
+// set, and returns errStopped.
 func (r *run) train(ctx context.Context) error {
 	defer r.clock.close()
 	r.threadsAtStart()
@@ -99,7 +98,7 @@ func parts(c contract.Cluster) int {
 	return n
 }
 
-// local is the training of this process.
+// local is a training in this process alone.
 type local struct {
 	*trainer
 }
@@ -130,7 +129,7 @@ func (r *run) alone(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return r.stop(t)
 		}
-		// Before the budget is checked: the file may raise it.
+		// The control file is read before the budget is checked, since it may raise the budget.
 		if err := r.follow(t); err != nil {
 			return err
 		}
@@ -142,7 +141,7 @@ func (r *run) alone(ctx context.Context) error {
 		if last := goal.reached(tr.state, r.passes); last || tr.epochEnds() {
 			accuracy := tr.accuracy()
 			if r.budget.spent() && !last {
-				break // the evaluation is a part of the epoch
+				break // the evaluation belongs to the epoch
 			}
 			if err := r.reportEpoch(&tr.state, tr.epochEnds(), accuracy); err != nil {
 				return err
@@ -162,8 +161,8 @@ func (r *run) alone(ctx context.Context) error {
 	return r.end(startup, func() (state, error) { return tr.state, nil })
 }
 
-// keep keeps a copy of the state at the end of an epoch where there may be a
-// budget: it may end within the next epoch, which then does not count.
+// keep copies the state at the end of an epoch if there may be a budget. If the budget ends within the next epoch, that
+// epoch does not count, and the copy is the result.
 func (r *run) keep(s *state) {
 	if !r.budget.set && r.control == nil {
 		return
@@ -176,21 +175,20 @@ func (r *run) keep(s *state) {
 	}
 }
 
-// score reports the accuracy of the model at the end of the budget. The budget
-// does not pay for it.
+// score reports the accuracy of the model when the budget has ended. The time of this evaluation does not count.
 func (r *run) score(tr *trainer) error {
 	trained := r.trained().Seconds()
 	accuracy := tr.accuracy()
 	return program.WriteProgress(r.stdout, contract.Progress{FinalAccuracy: &accuracy, Trained: &trained})
 }
 
-// end ends a training that has reached its goal, or used up its budget.
+// end ends a training that has done its work, reached its target, or used up its budget.
 func (r *run) end(startup time.Duration, last func() (state, error)) error {
 	mark := time.Now()
 	if r.save != "" {
 		s, err := last()
 		if err == nil {
-			// The file is the same as after a training without interruptions.
+			// These fields are cleared, so that the file is the same as after a training without interruptions.
 			s.Trained, s.Request, s.Tickets = 0, program.MessageID{}, nil
 			err = writeCheckpoint(r.save, r.config, s)
 		}
@@ -204,8 +202,8 @@ func (r *run) end(startup time.Duration, last func() (state, error)) error {
 	return program.WriteTimes(r.stdout, startup.Seconds(), r.epochs, time.Since(mark).Seconds())
 }
 
-// goal is the total work of a training: steps or epochs; none: to the end of
-// its budget.
+// goal is the total work of a training, in steps or in epochs. The zero value means that it trains until its budget
+// ends.
 type goal struct {
 	steps, epochs int
 }
@@ -214,7 +212,7 @@ func (g goal) reached(s state, passes int) bool {
 	return g.steps > 0 && s.Steps >= g.steps || g.epochs > 0 && s.epochs(passes) >= g.epochs
 }
 
-// goal is the total work: flags come before the environment.
+// goal returns the total work: from flags, or else from the environment.
 func (r *run) goal() goal {
 	switch {
 	case r.steps > 0:
@@ -229,7 +227,7 @@ func (r *run) goal() goal {
 	return goal{epochs: defaultEpochs}
 }
 
-// resume restores the checkpoint, if there is one that fits.
+// resume restores the state of the checkpoint, if one exists and fits the configuration.
 func (r *run) resume(tr *trainer) {
 	if r.env.Budget != nil {
 		r.budget.of(*r.env.Budget)
@@ -253,12 +251,12 @@ func (r *run) resume(tr *trainer) {
 	if r.env.Budget != nil {
 		r.budget.of(*r.env.Budget)
 	}
-	fmt.Fprintf(r.stderr, "tfexp train: going on from the checkpoint after step %d\n", s.Steps)
+	fmt.Fprintf(r.stderr, "tfexp train: continuing from the checkpoint after step %d\n", s.Steps)
 	r.sayResumed(s, time.Since(begin))
 }
 
-// sayResumed reports the step from which the training continues, and the work of the
-// previous attempt after that step. took is how long reading the checkpoint took.
+// sayResumed reports the step from which the training continues, and the lost work of the previous attempt. took is the
+// time in which the checkpoint was read.
 func (r *run) sayResumed(s state, took time.Duration) {
 	if news, ok := r.saves.resumed(s, r.epoch); ok {
 		news.Seconds = took.Seconds()
@@ -269,7 +267,7 @@ func (r *run) sayResumed(s state, took time.Duration) {
 // trained is the service time of all attempts.
 func (r *run) trained() time.Duration { return r.budget.trained() }
 
-// stop leaves a checkpoint, if there is a place for it.
+// stop writes a checkpoint, if a folder for it is set.
 func (r *run) stop(t training) error {
 	s, err := t.snapshot()
 	if err != nil {
@@ -287,8 +285,7 @@ func (r *run) stop(t training) error {
 	return errStopped
 }
 
-// saveState writes a checkpoint of s, and reports it where checkpoints are
-// written on the way.
+// saveState writes s as a checkpoint. It reports the checkpoint if checkpoints are also written during the training.
 func (r *run) saveState(s state) error {
 	mark := time.Now()
 	s.Elapsed += mark.Sub(r.mark)
@@ -298,13 +295,13 @@ func (r *run) saveState(s state) error {
 	}
 	r.saves.done(s.Steps, r.epoch)
 	seconds := time.Since(mark)
-	r.mark = r.mark.Add(seconds) // these belong to no epoch
+	r.mark = r.mark.Add(seconds) // this time belongs to no epoch
 	news := contract.Checkpoint{Step: s.Steps, Epoch: s.epochs(r.passes), Seconds: seconds.Seconds()}
 	return program.WriteProgress(r.stdout, contract.Progress{Checkpoint: &news})
 }
 
-// saveIfDue writes a checkpoint if one is due. Its error is the error of the
-// training; a checkpoint that cannot be written does not end the training.
+// saveIfDue writes a checkpoint if it is due. A checkpoint that cannot be written does not end the training; a returned
+// error does.
 func (r *run) saveIfDue(t training, steps int) error {
 	if !r.saves.due(steps, r.epoch) {
 		return nil
@@ -312,7 +309,7 @@ func (r *run) saveIfDue(t training, steps int) error {
 	return r.saveNow(t)
 }
 
-// saveNow writes a checkpoint, if there is a place for it.
+// saveNow writes a checkpoint, if a folder for it is set.
 func (r *run) saveNow(t training) error {
 	s, err := t.snapshot()
 	if err != nil {
@@ -320,13 +317,13 @@ func (r *run) saveNow(t training) error {
 	}
 	if err := r.saveState(s); err != nil {
 		r.warn("%v", err)
-		r.saves.done(s.Steps, r.epoch) // the next attempt is at the next interval
+		r.saves.done(s.Steps, r.epoch) // after an error, the next checkpoint is due after another interval
 	}
 	return nil
 }
 
-// reportEpoch prints the epoch that has just ended and begins the next. The
-// incomplete epoch at the end of a run by steps has no epoch number.
+// reportEpoch prints the epoch that has ended, and begins the next one. The incomplete last epoch of a run by steps has
+// no number.
 func (r *run) reportEpoch(s *state, whole bool, accuracy float64) error {
 	now := time.Now()
 	p := contract.Progress{Step: s.Steps, Accuracy: &accuracy}
@@ -359,7 +356,7 @@ func (r *run) warn(format string, args ...any) {
 	fmt.Fprintf(r.stderr, "tfexp train: warning: "+format+"\n", args...)
 }
 
-// serve is the life of a parameter server.
+// serve runs a parameter server until the training ends.
 func (r *run) serve(ctx context.Context) error {
 	train, _ := digits.Split(splitSeed, heldOut)
 	err := Serve(ctx, Config{

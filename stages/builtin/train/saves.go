@@ -15,19 +15,19 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// reachedFile is the file, next to the checkpoint, with the last step of the training.
+// reachedFile is a file next to the checkpoint. It has the last step that the training has reached.
 const reachedFile = "reached"
 
-// saves knows when and where checkpoints are written.
+// saves decides when checkpoints are written, and where.
 type saves struct {
-	path  string // of the checkpoint; empty: there is no place
+	path  string // path of the checkpoint; empty: no folder is set
 	every program.Interval
 	clock *clock
 
-	steps  int           // at the last checkpoint
-	epochs int           // reported by then
-	at     time.Duration // on the clock, of the last checkpoint
-	file   *folder.File  // the reachedFile; nil: not open
+	steps  int           // number of steps at the last checkpoint
+	epochs int           // number of epochs reported at the last checkpoint
+	at     time.Duration // time of the last checkpoint, on the clock
+	file   *folder.File  // the open reachedFile; nil: it is not open
 }
 
 // due reports whether a checkpoint is due after the given steps and epochs.
@@ -45,13 +45,12 @@ func (s *saves) due(steps, epochs int) bool {
 	return false
 }
 
-// done is called when a checkpoint has been written after the given steps and epochs.
+// done is called after a checkpoint was written, with the numbers of steps and epochs in it.
 func (s *saves) done(steps, epochs int) { s.steps, s.epochs, s.at = steps, epochs, s.clock.service() }
 
-// reached notes that the training has reached a step, so that the attempt after
-// a kill knows how much work was lost. It writes 16 bytes, which the kernel
-// keeps when the process is killed: the number of steps and the seconds of
-// service time.
+// reached records the step that the training has reached. If the process is killed, the next attempt can compute the
+// lost work. It writes 16 bytes: the number of steps and the seconds of service time. The kernel keeps them after a
+// kill.
 func (s *saves) reached(steps int, trained time.Duration) {
 	if s.path == "" {
 		return
@@ -63,7 +62,7 @@ func (s *saves) reached(steps int, trained time.Duration) {
 		}
 		f, err := folder.OpenFile(filepath.Join(dir, reachedFile), os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
-			return // the lost work is then unknown: no reason to fail
+			return // the lost work is then unknown, which is not an error
 		}
 		s.file = f
 	}
@@ -73,9 +72,8 @@ func (s *saves) reached(steps int, trained time.Duration) {
 	s.file.WriteAt(b[:], 0)
 }
 
-// resumed returns the work of the previous attempt after the checkpoint st; st is the zero
-// state if there is no checkpoint. It returns false if that work was not noted, or if no
-// work is lost and no checkpoint was asked for.
+// resumed returns the work that the previous attempt did after the checkpoint st. st is the zero state without a
+// checkpoint. It returns false if this work is unknown, or if no work is lost and no checkpoints were requested.
 func (s *saves) resumed(st state, epochs int) (contract.Resumed, bool) {
 	s.done(st.Steps, epochs)
 	b, err := folder.ReadFile(filepath.Dir(s.path), reachedFile)
@@ -95,7 +93,7 @@ func (s *saves) resumed(st state, epochs int) (contract.Resumed, bool) {
 	return news, news.LostSteps > 0 || st.Steps > 0 && s.every != (program.Interval{})
 }
 
-// remove deletes the files that a training left for its next attempt.
+// remove removes the files that a training keeps for its next attempt.
 func (s *saves) remove() error {
 	if s.path == "" {
 		return nil

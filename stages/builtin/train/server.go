@@ -15,13 +15,14 @@ import (
 	"github.com/tfexp/tfexp/stages/builtin/train/network"
 )
 
-// How long a parameter server waits. It never outlives its cluster for longer.
+// The times for which a parameter server waits for others. After these it ends, so that it does not run forever without
+// its cluster.
 const (
-	chiefComesWithin  = 10 * time.Minute // after its own start
-	ChiefReturnsAfter = 10 * time.Second // when its connection is lost
-	workersLeaveAfter = 3 * time.Second  // when the training has ended
-	chiefSavesWithin  = 5 * time.Second  // when the server is asked to end
-	portFreeWithin    = 5 * time.Second  // that an earlier attempt had
+	chiefComesWithin  = 10 * time.Minute // after the start of the server
+	ChiefReturnsAfter = 10 * time.Second // after the chief's connection is lost
+	workersLeaveAfter = 3 * time.Second  // after the training has ended
+	chiefSavesWithin  = 5 * time.Second  // after the server was told to stop
+	portFreeWithin    = 5 * time.Second  // for a port that an earlier attempt may still use
 	lookEvery         = 50 * time.Millisecond
 )
 
@@ -32,53 +33,52 @@ var ErrStopped = errors.New("the training was stopped")
 type Config struct {
 	Program  string // digest of the configuration
 	Part     contract.Part
-	PerPass  int // images in a pass
+	PerPass  int // images in a pass over the data
 	PerEpoch int // images in an epoch
 	Adam     bool
 	Decay    float64 // factor on the learning rate after each epoch
 }
 
-// server is a parameter server: it holds a range of the weights and the
-// optimizer's state of them, and applies the gradients that workers push, one
-// after the other, as they come. Server 0 also hands out tickets: each is a
-// batch, and is done exactly once, even if its worker is lost.
+// server is a parameter server. It holds a range of the weights, and the optimizer's state for them. It applies the
+// gradients of workers one after the other, in the order of their arrival. Server 0 also gives tickets to workers. A
+// ticket is a batch that is applied exactly once, even if its worker is lost.
 type server struct {
 	Config
 
-	mu    sync.Mutex // guards what follows
-	ready bool       // the chief has given the weights
-	held  bool       // and will give others
+	mu    sync.Mutex // guards the fields below
+	ready bool       // the chief has sent the weights
+	held  bool       // the chief will send other weights
 	start Start
 	w     []float64
 	opt   *network.Optimizer
 	c     Cursor
-	back  []Ticket        // to be given again
-	open  map[int]holding // by number
-	done  map[int]bool    // numbers of tickets that are applied, the last ones at least
+	back  []Ticket        // returned tickets, to be given to other workers
+	open  map[int]holding // by number of the ticket
+	done  map[int]bool    // applied tickets by number, at least the last ones
 	ends  []epochEnd
 	last  bool // the goal is reached
 
 	peers     map[*peer]bool
-	seen      map[string]bool // the parts that have been here, by role and task
+	seen      map[string]bool // workers that have connected, by role and task
 	chief     *peer
-	chiefSeen time.Time // when the chief was last connected, or the server began
+	chiefSeen time.Time // when the chief was last connected, or when the server began
 	everChief bool
-	over      time.Time // when the chief ended the training
-	stopped   bool      // and that it did not finish
+	over      time.Time // time at which the chief ended the training
+	stopped   bool      // the training ended before it was finished
 }
 
-// holding is a ticket that a worker has.
+// holding is a ticket that a worker computes.
 type holding struct {
 	ticket Ticket
 	peer   *peer
 }
 
-// peer is the other end of a connection.
+// peer is the worker or chief at the other end of a connection.
 type peer struct {
 	*Link
 	role   string
 	task   int
-	ticket int // that it holds, by number from 1; 0: none
+	ticket int // number of the ticket that it computes, from 1; 0: none
 }
 
 func newServer(c Config) *server {
@@ -88,9 +88,8 @@ func newServer(c Config) *server {
 	}
 }
 
-// Serve is the life of a parameter server, to the end of the training. When ctx
-// is done, the chief is given time to save the weights. Connections that are refused
-// are reported to warn, the address to log.
+// Serve runs a parameter server until the training ends. When ctx is done, the chief has some time to save the weights.
+// Serve writes its address to log, and calls warn about refused connections.
 func Serve(ctx context.Context, c Config, log io.Writer, warn func(format string, args ...any)) error {
 	s := newServer(c)
 	ln, err := listen(ctx, c.Part.Address())
@@ -118,7 +117,7 @@ func Serve(ctx context.Context, c Config, log io.Writer, warn func(format string
 	}
 }
 
-// accept answers connections until ln is closed.
+// accept starts a goroutine for each connection, until ln is closed.
 func (s *server) accept(ln net.Listener, warn func(string, ...any)) {
 	for {
 		c, err := ln.Accept()
@@ -126,14 +125,14 @@ func (s *server) accept(ln net.Listener, warn func(string, ...any)) {
 			return
 		}
 		if err != nil {
-			time.Sleep(lookEvery) // out of files, say: others may end
+			time.Sleep(lookEvery) // there may be too many open files: wait until other connections end
 			continue
 		}
 		go s.serve(c, warn)
 	}
 }
 
-// listen binds to an address. An earlier attempt may still hold the port.
+// listen listens on an address. It tries again while an earlier attempt still uses the port.
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	for until := time.Now().Add(portFreeWithin); ; {
 		ln, err := net.Listen("tcp", address)
@@ -144,14 +143,14 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	}
 }
 
-// ended reports whether the server must end, with the error of the process.
-// asked is when it received a SIGTERM; zero if it did not.
+// ended reports whether the server must end, and the error with which its process ends. asked is the time at which it
+// received SIGTERM; zero if it did not.
 func (s *server) ended(now, asked time.Time) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case !s.over.IsZero():
-		// Workers that are connected, or about to connect, learn that the training is over.
+		// Wait until all workers have learned that the training has ended, also those that have not connected yet.
 		if (len(s.peers) > 0 || len(s.seen) < s.workers()) && now.Sub(s.over) < workersLeaveAfter {
 			return false, nil
 		}
@@ -160,23 +159,23 @@ func (s *server) ended(now, asked time.Time) (bool, error) {
 		}
 		return true, nil
 	case !asked.IsZero():
-		// The chief is asked to end at the same time, and needs the weights.
+		// The chief received SIGTERM at the same time, and needs the weights for its checkpoint.
 		return s.chief == nil || now.Sub(asked) > chiefSavesWithin, ErrStopped
 	case s.chief != nil:
 		return false, nil
 	case !s.everChief:
-		return now.Sub(s.chiefSeen) > chiefComesWithin, fmt.Errorf("no chief came within %v", chiefComesWithin)
+		return now.Sub(s.chiefSeen) > chiefComesWithin, fmt.Errorf("no chief connected within %v", chiefComesWithin)
 	}
 	return now.Sub(s.chiefSeen) > ChiefReturnsAfter,
-		fmt.Errorf("the chief is lost, and did not return within %v", ChiefReturnsAfter)
+		fmt.Errorf("the connection to the chief was lost, and it did not connect again within %v", ChiefReturnsAfter)
 }
 
-// workers is the number of parts that train, the chief among them.
+// workers returns the number of workers, with the chief.
 func (s *server) workers() int {
 	return len(s.Part.Cluster[contract.RoleWorker]) + len(s.Part.Cluster[contract.RoleChief])
 }
 
-// close ends all connections.
+// close closes all connections.
 func (s *server) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +184,7 @@ func (s *server) close() {
 	}
 }
 
-// serve answers one connection. A peer with another protocol is disconnected.
+// serve answers the requests of one connection. It closes connections from other programs.
 func (s *server) serve(c net.Conn, warn func(string, ...any)) {
 	p := &peer{Link: NewLink(c)}
 	defer c.Close()
@@ -205,7 +204,7 @@ func (s *server) serve(c net.Conn, warn func(string, ...any)) {
 		var q Request
 		values, err := p.Receive(&q, s.most(p))
 		if errors.Is(err, errGarbled) {
-			warn("parameter server %d: %s %d is cut off: %v", s.Part.Task, p.role, p.task, err)
+			warn("parameter server %d: %s %d: the connection is closed: %v", s.Part.Task, p.role, p.task, err)
 		}
 		if err != nil {
 			return
@@ -217,7 +216,7 @@ func (s *server) serve(c net.Conn, warn func(string, ...any)) {
 	}
 }
 
-// most is the number of values that a request of p can have.
+// most returns the greatest number of values in a request of p.
 func (s *server) most(p *peer) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +226,7 @@ func (s *server) most(p *peer) int {
 	return len(s.w)
 }
 
-// greet admits a connection if it comes from a part of the job.
+// greet accepts a connection if it comes from a worker or the chief of the job.
 func (s *server) greet(p *peer, q Request) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,7 +253,7 @@ func (s *server) greet(p *peer, q Request) Reply {
 	return Reply{Ready: s.ready}
 }
 
-// leave is called when a connection has ended. The work of the peer is given to others.
+// leave is called when a connection has ended. Other workers get the peer's ticket.
 func (s *server) leave(p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,8 +272,7 @@ func (s *server) giveBack(p *peer) {
 	p.ticket = 0
 }
 
-// answer carries out a request. The values of the answer are copies, or do not
-// change while the connection waits for them.
+// answer carries out a request. The values that it returns are copies, or do not change until they were sent.
 func (s *server) answer(p *peer, q Request, values []float64) (Reply, [][]float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,7 +322,7 @@ func (s *server) answer(p *peer, q Request, values []float64) (Reply, [][]float6
 	return Reply{Error: fmt.Sprintf("there is no operation %q", q.Op)}, nil
 }
 
-// status is the answer with the present state.
+// status returns a reply with the present state.
 func (s *server) status() Reply {
 	return Reply{
 		Ready: s.ready && !s.held, Generation: s.start.Generation, Steps: s.c.Steps, Epochs: len(s.ends),
@@ -332,8 +330,8 @@ func (s *server) status() Reply {
 	}
 }
 
-// begin takes the weights from the chief: at the start, or after a dump that
-// holds. A chief that comes back finds the training as it is.
+// begin takes the weights that the chief sends at the start, or after a dump that holds. If the chief connects again,
+// the training continues with its present weights.
 func (s *server) begin(from *Start, values []float64) Reply {
 	if s.ready && !s.held {
 		return s.status()
@@ -360,7 +358,7 @@ func (s *server) begin(from *Start, values []float64) Reply {
 	return s.status()
 }
 
-// covers reports whether the spans cover n parameters.
+// covers reports whether the spans, in order, cover all n parameters.
 func covers(spans []Span, n int) bool {
 	at := 0
 	for _, b := range spans {
@@ -378,7 +376,7 @@ func (c Cursor) sane(perPass int) bool {
 		!slices.ContainsFunc(c.Open, func(t Ticket) bool { return t.Lo < 0 || t.Hi <= t.Lo || t.Hi > perPass })
 }
 
-// push applies a gradient, unless its ticket is done.
+// push applies a gradient, unless its ticket was applied already.
 func (s *server) push(p *peer, q Request, g []float64) {
 	if p.ticket == q.Ticket {
 		p.ticket = 0
@@ -393,7 +391,7 @@ func (s *server) push(p *peer, q Request, g []float64) {
 		delete(s.open, q.Ticket)
 	}
 	s.done[q.Ticket] = true
-	if len(s.done) > 1<<16 { // far more than are open at once
+	if len(s.done) > 1<<16 { // many more than can be open at the same time
 		for n := range s.done {
 			if n < q.Ticket-1<<15 {
 				delete(s.done, n)
@@ -411,7 +409,7 @@ func (s *server) push(p *peer, q Request, g []float64) {
 	s.count(q.Images, q.Loss)
 }
 
-// count adds an applied batch to the present epoch, which it may end.
+// count adds an applied batch to the present epoch, and ends the epoch if it was the last one.
 func (s *server) count(images int, loss float64) {
 	before := s.c.Images / s.PerEpoch
 	s.c.Images += images
@@ -426,13 +424,13 @@ func (s *server) count(images int, loss float64) {
 	s.last = s.reached()
 }
 
-// reached reports whether the goal is reached. Server 0 knows that for all.
+// reached reports whether the goal is reached. Only server 0 counts, for all servers.
 func (s *server) reached() bool {
 	g := s.start.Goal
 	return s.Part.Task == 0 && (g.Steps > 0 && s.c.Steps >= g.Steps || g.Images > 0 && s.c.Images >= g.Images)
 }
 
-// give answers a worker with the weights and, from server 0, a ticket.
+// give returns the weights to a worker. Server 0 also returns a ticket.
 func (s *server) give(p *peer, generation int) (Reply, [][]float64) {
 	a := s.status()
 	if !a.Ready || a.Finished || a.Stopped {
@@ -447,9 +445,8 @@ func (s *server) give(p *peer, generation int) (Reply, [][]float64) {
 	return a, [][]float64{slices.Clone(s.w)}
 }
 
-// next is the next ticket for p: the ticket that it has, a returned ticket, or
-// a new one. When no new tickets are left, it is the ticket of another worker,
-// which may be slow or hang.
+// next returns the next ticket for p: the ticket that p already has, else a returned one, else a new one. If all
+// tickets are given, it returns the ticket of another worker, which may be slow or blocked.
 func (s *server) next(p *peer) *Ticket {
 	if h, ok := s.open[p.ticket]; ok && h.peer == p {
 		return &h.ticket
@@ -472,7 +469,7 @@ func (s *server) next(p *peer) *Ticket {
 	return &t
 }
 
-// draw makes the next ticket.
+// draw returns a new ticket.
 func (s *server) draw() Ticket {
 	s.c.Tickets++
 	t := Ticket{N: s.c.Tickets, Pass: s.c.Pass, Lo: s.c.At, Hi: min(s.c.At+s.start.Batch, s.PerPass)}
@@ -483,7 +480,7 @@ func (s *server) draw() Ticket {
 	return t
 }
 
-// oldest is the open ticket with the lowest number that p does not hold.
+// oldest returns the open ticket with the lowest number that p does not compute.
 func (s *server) oldest(p *peer) (Ticket, bool) {
 	var best Ticket
 	for n, h := range s.open {
@@ -494,8 +491,8 @@ func (s *server) oldest(p *peer) (Ticket, bool) {
 	return best, best.N > 0
 }
 
-// dump returns everything that a checkpoint holds. With hold the weights stay
-// as they are until the next start, and gradients of the present ones are refused.
+// dump returns the state for a checkpoint. If hold is set, the weights do not change until the next start, and
+// gradients of the old weights are refused.
 func (s *server) dump(hold bool) (Reply, [][]float64) {
 	a := s.status()
 	c := s.c

@@ -5,35 +5,32 @@ import (
 	"sync/atomic"
 )
 
-// team is the workers that share a job's threads: the goroutine that calls do,
-// and threads-1 helpers. It must not be used by two goroutines at once.
+// team is a group of workers that use a job's threads: the goroutine that calls do, and threads−1 helpers. Only one
+// goroutine at a time may use it.
 //
-// A step of a small network takes 100 µs, about as long as the operating system
-// takes to wake a thread up. So a waiting thread spins for a few microseconds
-// before it sleeps.
+// A step of a small network takes 100 µs. The operating system takes about as long to wake up a thread, so a waiting
+// thread polls for a few microseconds before it sleeps.
 type team struct {
 	threads int
-	helpers []*gate // started so far; those beyond threads-1 sleep
+	helpers []*gate // helpers started so far; those beyond threads−1 sleep
 
-	// The present work of the helpers. Written while all helpers wait.
+	// The present work of the helpers. It is written while all helpers wait.
 	f     func(worker, item int)
 	items int64
-	next  atomic.Int64 // item that nobody has taken yet
-	busy  atomic.Int64 // helpers that are not done
+	next  atomic.Int64 // next item that no worker has taken
+	busy  atomic.Int64 // number of helpers that are still working
 	done  gate         // opened by the last helper
 }
 
-// resize sets the number of threads, for this team and for the Go runtime,
-// which then runs no more of them at once.
+// resize sets the number of threads of the team, and of the Go runtime.
 func (t *team) resize(threads int) {
 	t.threads = threads
 	runtime.GOMAXPROCS(threads)
 }
 
-// do calls f for the items 0 … items-1, each once, and returns when all are
-// done. The assignment of items to workers is random, so the result of f must
-// not depend on the worker (0 … threads-1). The worker's number only selects
-// the scratch memory that f may use.
+// do calls f once for each of the items 0 … items−1, and returns when all calls have ended. Which worker gets an item
+// is random, so f's result must not depend on the worker (0 … threads−1). f may use the worker's number to select
+// memory.
 func (t *team) do(items int, f func(worker, item int)) {
 	helpers := min(t.threads, items) - 1
 	if helpers < 1 {
@@ -69,7 +66,7 @@ func (t *team) close() {
 	t.helpers = nil
 }
 
-// help is the loop of one helper's goroutine.
+// help runs one helper: it waits for work and takes part in it.
 func (t *team) help(g *gate, worker int) {
 	for {
 		g.wait()
@@ -89,22 +86,22 @@ func (t *team) work(worker int) {
 	}
 }
 
-// gate lets one goroutine wait until another opens it; passing closes it
-// again. Each opening is waited for before the next.
+// gate lets one goroutine wait until another one opens it. When the wait ends, the gate is closed again. It must not be
+// opened twice without a wait.
 type gate struct {
 	state   atomic.Int32
-	sleeper chan struct{} // wakes the goroutine that waits; room for one
-	closing bool          // written before open
+	sleeper chan struct{} // wakes up the waiting goroutine; capacity 1
+	closing bool          // the helper must end; written before the gate is opened
 }
 
 // The states of a gate.
 const (
 	gateClosed int32 = iota
 	gateOpen
-	gateAsleep // closed, and the goroutine that waits needs to be woken
+	gateAsleep // closed, and the waiting goroutine sleeps
 )
 
-// looks is how often a waiting goroutine polls before it sleeps: some 20 µs.
+// looks is the number of times that a waiting goroutine polls before it sleeps: about 20 µs.
 const looks = 20_000
 
 func newGate() *gate { return &gate{sleeper: make(chan struct{}, 1)} }

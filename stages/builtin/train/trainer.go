@@ -13,50 +13,45 @@ import (
 )
 
 const (
-	// splitSeed and heldOut choose the held-out images, for every program and
-	// seed the same, so that accuracies can be compared.
+	// splitSeed and heldOut choose the images for the accuracy. They are the same for all programs and seeds, so that
+	// accuracies can be compared.
 	splitSeed = 1
 	heldOut   = 0.2
-	// minShard is the least number of images in a shard, and minWork the
-	// least number of multiplications (of its forward pass): for less, the
-	// hand-over between two cores takes longer than the work.
+	// minShard is the least number of images in a shard. minWork is the least number of multiplications in a shard's
+	// forward pass. Smaller shards would take less time than handing them to another core.
 	minShard  = 4
 	minWork   = 40_000
 	maxShards = 32
-	// chunk is how many parameters a worker updates at a time.
+	// chunk is the number of parameters that a worker updates at a time.
 	chunk = 1024
 )
 
-// state is the progress of a training: all that a checkpoint must hold. The
-// order of the images in a pass is drawn from the seed and the pass's number.
-// So the place in the data is also the state of the random numbers.
+// state is the progress of a training: all values of a checkpoint. The order of the images in a pass is drawn from the
+// seed and the pass's number. The place in the data therefore determines the state of the random numbers as well.
 type state struct {
-	Steps    int       // finished
-	Pass, At int       // the next image: passes over the data, images in this one
+	Steps    int       // finished steps
+	Pass, At int       // the next image: number of the pass, and index within it
 	Weights  []float64 // all parameters
-	M, V     []float64 // the optimizer's
-	// Of the epoch that is not finished: the sum of the images' losses, how
-	// many, and the time.
+	M, V     []float64 // moments of the optimizer
+	// Loss is the sum of the losses of the present epoch's images. The following fields are their number and the time.
 	Loss    float64
 	Images  int
 	Elapsed time.Duration
-	// Blocks is the number of layers in each block where the network has been
-	// deepened, and Born the step at which each layer was added (0: it was
-	// there at the start); nil: it has not been.
+	// Blocks has the number of layers of each block, and Born the step at which each layer was added (0: at the start).
+	// Both are nil if the network was not deepened.
 	Blocks, Born []int
-	// Rate is the learning rate of the last restart, after RateEpoch epochs; 0:
-	// there was none.
+	// Rate is the learning rate since the last restart, after RateEpoch epochs; 0 if there was no restart.
 	Rate      float64
 	RateEpoch int
-	// Trained is the service time of all attempts, and Request the last request
-	// of the control file that was carried out.
+	// Trained is the service time of all attempts. Request is the last request of the control file that was carried
+	// out.
 	Trained time.Duration
 	Request program.MessageID
-	// Tickets are batches that workers were computing (see server).
+	// Tickets are the batches that workers were computing; see server.
 	Tickets []Ticket
 }
 
-// trainer runs steps.
+// trainer runs the steps of a training.
 type trainer struct {
 	config  config
 	blocks  []int // of the network at the start
@@ -66,26 +61,25 @@ type trainer struct {
 	held    digits.Set
 	state   state
 	opt     *network.Optimizer
-	order   []int // of the images in pass
+	order   []int // order of the images in the present pass
 	pass    int
-	shard   int // images in a shard
+	shard   int // number of images in a shard
 	spaces  []*network.Workspace
 	grads   [][]float64 // by shard
 	losses  []float64   // by shard
-	hits    []int       // by block of held-out images
+	hits    []int       // correct ones, by group of held-out images
 	chunks  []span
 	labels  [][]uint8 // by worker
 	present batch
 }
 
-// batch is the step that is being computed.
+// batch is the batch of the present step.
 type batch struct {
-	images []int // in the training set
+	images []int // indices in the training set
 	shards int
 }
 
-// span is a range of parameters that share the penalty and were added at the
-// same step.
+// span is a range of parameters with the same penalty, which were added at the same step.
 type span struct {
 	lo, hi  int
 	penalty float64
@@ -104,7 +98,7 @@ func newTrainer(c config, t *team) *trainer {
 	return tr
 }
 
-// layout makes the memory that depends on the network and on the batch.
+// layout allocates the memory whose size depends on the network and the batch.
 func (tr *trainer) layout() {
 	tr.config.batch = min(tr.config.batch, tr.train.Len())
 	tr.shard = shardSize(tr.config.batch, tr.net.Products())
@@ -124,7 +118,7 @@ func (tr *trainer) layout() {
 			born = tr.state.Born[i]
 		}
 		tr.cut(at, at+weights, tr.config.regularization, born)
-		tr.cut(at+weights, at+weights+biases, 0, born) // biases are free
+		tr.cut(at+weights, at+weights+biases, 0, born) // biases have no penalty
 		at += weights + biases
 	}
 }
@@ -135,11 +129,9 @@ func (tr *trainer) resize(batch int) {
 	tr.layout()
 }
 
-// shardSize is the number of images in a shard, for a network that needs the
-// given number of products per image. The cut depends on nothing else, and the
-// shards' gradients are added in their order: so every number of threads gives
-// the same sums, to the last bit. The number of shards is a power of two, which
-// most numbers of cores divide evenly.
+// shardSize returns the number of images in a shard; products is the number of multiplications per image. Shards do not
+// depend on the number of threads, and their gradients are added in order. Every number of threads therefore gives the
+// same sums, to the last bit. The number of shards is a power of two, which most numbers of cores divide.
 func shardSize(batch, products int) int {
 	shards := 1
 	for 2*shards <= maxShards && 2*shards*minShard <= batch && 2*shards*minWork <= batch*products {
@@ -154,7 +146,7 @@ func (tr *trainer) cut(lo, hi int, penalty float64, born int) {
 	}
 }
 
-// restore sets the trainer to s, which fits the trainer's configuration.
+// restore sets the trainer to s, which must fit its configuration.
 func (tr *trainer) restore(s state) {
 	tr.state = s
 	tr.opt.M, tr.opt.V = s.M, s.V
@@ -169,7 +161,7 @@ func (tr *trainer) restore(s state) {
 	}
 }
 
-// reshape gives the network other blocks, and makes room for their weights.
+// reshape changes the blocks of the network, and allocates memory for their weights.
 func (tr *trainer) reshape(blocks []int) {
 	tr.config.blocks = blocks
 	tr.net = network.New(tr.config.shape())
@@ -184,12 +176,12 @@ func (tr *trainer) imagesPerEpoch() int { return tr.train.Len() * tr.config.pass
 // epochs is the number of finished epochs.
 func (s state) epochs(passes int) int { return s.Pass / passes }
 
-// epochEnds reports whether the last step was the last of an epoch.
+// epochEnds reports whether the last step has ended an epoch.
 func (tr *trainer) epochEnds() bool {
 	return tr.state.Steps > 0 && tr.state.At == 0 && tr.state.Pass%tr.config.passes == 0
 }
 
-// rate is the learning rate of the next step.
+// rate returns the learning rate of the next step.
 func (tr *trainer) rate() float64 {
 	rate := tr.config.learningRate
 	if tr.state.Rate > 0 {
@@ -201,15 +193,15 @@ func (tr *trainer) rate() float64 {
 	return rate
 }
 
-// restartRate changes the learning rate after the given number of epochs. If
-// the checkpoint already has this rate, its decay continues.
+// restartRate sets the learning rate after the given number of epochs. If the checkpoint already has this rate, its
+// decay continues.
 func (tr *trainer) restartRate(rate float64, epoch int) {
 	if tr.state.Rate != rate {
 		tr.state.Rate, tr.state.RateEpoch = rate, epoch
 	}
 }
 
-// grow makes room for the workers that the team now has.
+// grow allocates memory for workers that were added to the team.
 func (tr *trainer) grow() {
 	for len(tr.spaces) < tr.team.threads {
 		tr.spaces = append(tr.spaces, tr.net.NewWorkspace(tr.shard))
@@ -234,7 +226,7 @@ func (tr *trainer) step() {
 	}
 }
 
-// compute leaves the gradients of the images lo to hi of a pass in the shards.
+// compute computes the gradients of the images lo to hi of a pass, one shard at a time.
 func (tr *trainer) compute(pass, lo, hi int) {
 	tr.grow()
 	if pass != tr.pass {
@@ -251,12 +243,12 @@ func (tr *trainer) eachChunk(f func(worker, chunk int)) {
 		tr.team.do(len(tr.chunks), f)
 		return
 	}
-	for i := range tr.chunks { // where the gradient is not worth a hand-over, this is not either
+	for i := range tr.chunks { // one goroutine is faster: with so few shards, the gradient was not divided either
 		f(0, i)
 	}
 }
 
-// loss is the summed loss of the images of the last step.
+// loss returns the sum of the losses of the last step's images.
 func (tr *trainer) loss() float64 {
 	sum := 0.0
 	for _, l := range tr.losses[:tr.present.shards] {
@@ -289,8 +281,7 @@ func (tr *trainer) gradient(worker, shard int) {
 	tr.losses[shard] = tr.net.Gradient(tr.state.Weights, ws, labels, tr.grads[shard])
 }
 
-// update adds up the shards' gradients for one chunk of the parameters, and
-// moves it.
+// update adds the shards' gradients for one chunk of the parameters, and updates these parameters.
 func (tr *trainer) update(_, i int) {
 	c := tr.chunks[i]
 	tr.sum(c)
@@ -298,7 +289,7 @@ func (tr *trainer) update(_, i int) {
 	tr.opt.Update(tr.state.Weights, tr.grads[0], c.lo, c.hi, tr.state.Steps-c.born, scale, c.penalty)
 }
 
-// sum adds up the shards' gradients for one chunk, in the first of them.
+// sum adds the shards' gradients for one chunk; the result is in the first shard's.
 func (tr *trainer) sum(c span) {
 	sum := tr.grads[0][c.lo:c.hi]
 	for _, g := range tr.grads[1:tr.present.shards] {
@@ -306,8 +297,7 @@ func (tr *trainer) sum(c span) {
 	}
 }
 
-// meanGradient returns the mean gradient of the last images, penalty included.
-// It is valid until the next is computed.
+// meanGradient returns the mean gradient of the last images, with the penalty. The next computation overwrites it.
 func (tr *trainer) meanGradient() []float64 {
 	scale := 1 / float64(len(tr.present.images))
 	tr.eachChunk(func(_, i int) {
@@ -321,7 +311,7 @@ func (tr *trainer) meanGradient() []float64 {
 	return tr.grads[0]
 }
 
-// accuracy is the fraction of held-out images that are classified correctly.
+// accuracy returns the part of held-out images that are classified correctly.
 func (tr *trainer) accuracy() float64 {
 	tr.grow()
 	tr.team.do(len(tr.hits), func(worker, block int) {

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// runFlag is a flag about the run, not about the computation.
+// runFlag is a flag that affects the run, but not the result.
 type runFlag struct {
 	Name, Default, Doc string
 	set                func(string) error
@@ -25,9 +25,9 @@ func runFlags(o *options) []runFlag {
 	return []runFlag{
 		{"epochs", fmt.Sprintf("$%s, or %d", contract.EnvEpochs, defaultEpochs), "total work in epochs", count(&o.epochs)},
 		{"steps", "$" + contract.EnvSteps, "total work in optimizer steps, instead of epochs", count(&o.steps)},
-		{"threads", fmt.Sprintf("$%s, then what $%s says", contract.EnvIntra, contract.EnvControl),
+		{"threads", fmt.Sprintf("$%s, then the allotment in $%s", contract.EnvIntra, contract.EnvControl),
 			"threads to use; if given, the allotment in the control file is not followed", count(&o.threads)},
-		{"save", "", "file to write the trained network to; without it, nothing is left behind",
+		{"save", "", "file to which the trained network is written; without it, no file is written",
 			func(s string) error { o.save = s; return nil }},
 	}
 }

@@ -1,6 +1,5 @@
-// Paramserver is the parameter server of a training on several machines: it
-// holds weights, and applies the gradients that workers push. It also has the
-// messages between workers and server.
+// The messages between workers and the parameter servers of a training in several processes. A server holds weights,
+// and applies the gradients that workers send.
 
 package train
 
@@ -18,25 +17,25 @@ import (
 	"github.com/tfexp/tfexp/stages/builtin/train/network"
 )
 
-// The parts of a job speak over TCP, a request and its reply at a time: a header and the bytes of values, in the form of
-// encoding/gob.
+// The processes of a job communicate by TCP. Each request is followed by its reply: a header and the bytes of values,
+// encoded by encoding/gob.
 const (
-	MaxValues = 3*network.MaxParams + 256 // weights and the optimizer's two
-	// answerWithin bounds the time for a greeting, from a peer that may be anybody.
+	MaxValues = 3*network.MaxParams + 256 // the weights, and two values of the optimizer for each weight
+	// answerWithin bounds the time of the first message, since any program could have connected.
 	answerWithin = 10 * time.Second
 )
 
-// errGarbled is returned for a message that is not one.
+// errGarbled is returned for data that are no message of this protocol.
 var errGarbled = errors.New("the message does not come from this program")
 
-// Link is one end of a connection. It is used by one goroutine at a time.
+// Link is one end of a connection. Only one goroutine at a time may use it.
 type Link struct {
 	net.Conn
 	out   *bufio.Writer
-	enc   *gob.Encoder // into out
+	enc   *gob.Encoder // writes into out
 	dec   *gob.Decoder
-	buf   []byte    // of the values that are sent or received
-	space []float64 // the values that were received last
+	buf   []byte    // bytes of the values being sent or received
+	space []float64 // values that were received last
 }
 
 // NewLink returns one end of a connection.
@@ -45,7 +44,7 @@ func NewLink(c net.Conn) *Link {
 	return &Link{Conn: c, out: out, enc: gob.NewEncoder(out), dec: gob.NewDecoder(c)}
 }
 
-// Send sends a header and values, in several pieces.
+// Send sends a header, and values in one or several slices.
 func (l *Link) Send(header any, values ...[]float64) (err error) {
 	l.buf = l.buf[:0]
 	for _, part := range values {
@@ -56,7 +55,7 @@ func (l *Link) Send(header any, values ...[]float64) (err error) {
 	return errors.Join(l.enc.Encode(header), l.enc.Encode(l.buf), l.out.Flush())
 }
 
-// Receive receives a header and at most the given number of values. They are valid until the next call.
+// Receive receives a header and at most `most` values. The values are valid until the next call.
 func (l *Link) Receive(header any, most int) ([]float64, error) {
 	err := l.dec.Decode(header)
 	if err == nil {
@@ -79,55 +78,55 @@ func (l *Link) Receive(header any, most int) ([]float64, error) {
 // Request is a request of a worker or the chief to a parameter server.
 type Request struct {
 	Op string
-	// hello: the sender and its configuration.
+	// For hello: the sender, its configuration, and the server to which it connects.
 	Program string // digest of the configuration
 	Role    string
 	Task    int
 	Chief   bool
-	Server  int // the task that it believes to speak to
+	Server  int // number of the server to which the sender wants to connect
 	Servers int
-	// start: the state to start from; the values are weights, m and v.
+	// For start: the initial state. The values are weights, m and v.
 	Start *Start
-	// push: the ticket whose gradient the values are, the summed loss, the
-	// number of images, and the generation of the weights.
+	// For push: the ticket of the gradient, the sum of the losses, the number of images, and the generation of the
+	// weights. The values are the gradient.
 	Ticket     int
 	Generation int
 	Loss       float64
 	Images     int
-	// dump: hold the weights as they are until the next start.
+	// For dump: whether the weights must not change until the next start.
 	Hold bool
-	// change
+	// For change: the new settings.
 	Batch int
 	Rate  float64
-	// finish: the training was stopped, not finished.
+	// For finish: whether the training was stopped before its goal.
 	Stopped bool
 }
 
-// The operations.
+// The operations of requests.
 const (
-	OpHello  = "hello"  // first on each connection
-	OpStart  = "start"  // the chief gives the weights
-	OpPull   = "pull"   // a worker asks for the weights and, of server 0, for a ticket
-	OpPush   = "push"   // the same, with a gradient
-	OpEpochs = "epochs" // the chief asks for the epochs that have ended
-	OpDump   = "dump"   // the chief asks for everything
+	OpHello  = "hello"  // first message of each connection
+	OpStart  = "start"  // the chief sends the weights
+	OpPull   = "pull"   // a worker requests the weights and, from server 0, a ticket
+	OpPush   = "push"   // a worker sends a gradient, and requests the same as by OpPull
+	OpEpochs = "epochs" // the chief requests the epochs that have ended
+	OpDump   = "dump"   // the chief requests the whole state
 	OpChange = "change" // the chief changes settings
 	OpFinish = "finish" // the chief ends the training
 )
 
-// Start is the message that a server needs to begin, in addition to its values.
+// Start is the state from which a server begins, in addition to the values.
 type Start struct {
-	Generation int     // of the weights: another where their number has changed
+	Generation int     // number of the weights' layout; it grows when layers are added
 	Rate       float64 // learning rate at the start of the first epoch after RateEpoch
 	RateEpoch  int
-	Spans      []Span // of this server's parameters
+	Spans      []Span // ranges of this server's parameters
 	Blocks     []int
 	Cursor     Cursor
 	Goal       Goal
 	Batch      int
 }
 
-// Span is a range of parameters that were added at the same step.
+// Span is a range of parameters, from Lo to below Hi. They were added at step Born.
 type Span struct{ Lo, Hi, Born int }
 
 // Goal is the end of the training: steps or images.
@@ -135,20 +134,20 @@ type Goal struct{ Steps, Images int }
 
 // Cursor is the progress of a training in a cluster.
 type Cursor struct {
-	Steps, Images int      // applied
-	Pass, At      int      // the next image that no ticket has
-	Tickets       int      // given so far
-	Given         int      // images of these
-	Open          []Ticket // given, but not done
-	Loss          float64  // of the present epoch
+	Steps, Images int      // applied so far
+	Pass, At      int      // the next image that is in no ticket
+	Tickets       int      // tickets given so far
+	Given         int      // images in the given tickets
+	Open          []Ticket // given, but not applied
+	Loss          float64  // sum of the present epoch's losses
 	EpochImages   int
 }
 
-// Ticket is a batch to compute: the images Lo to Hi of a pass.
+// Ticket is a batch to compute: the images Lo to below Hi of a pass. N is its number.
 type Ticket struct{ N, Pass, Lo, Hi int }
 
-// epochEnd is the end of an epoch, and the number of steps until then. Epoch is
-// 0 for the incomplete epoch at the end.
+// epochEnd describes an epoch that has ended. Steps is the number of steps until its end. Epoch is 0 for the incomplete
+// last epoch.
 type epochEnd struct {
 	Epoch, Steps, Images int
 	Loss                 float64
@@ -157,15 +156,15 @@ type epochEnd struct {
 // Reply is the answer of a parameter server.
 type Reply struct {
 	Error string
-	// Ready is false before the start.
+	// Ready reports whether the server has been started.
 	Ready      bool
 	Generation int
 	Steps      int
-	Epochs     int // ended, and not yet asked for
+	Epochs     int // epochs that have ended and were not requested yet
 	Finished   bool
 	Stopped    bool
 	Ticket     *Ticket
-	Blocks     []int // where the generation is another
+	Blocks     []int // the network's blocks, if the worker has an older generation
 	Ends       []epochEnd
 	Cursor     *Cursor
 }

@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	// connectWithin is how long a worker waits for the parameter servers.
+	// connectWithin is the time for which a worker tries to connect to the parameter servers.
 	connectWithin = time.Minute
-	// stopWithin is how long a worker that must end waits for an answer.
+	// stopWithin is the time for which a worker that must end waits for a reply.
 	stopWithin = 5 * time.Second
-	// pollEvery is how often an idle worker asks.
+	// pollEvery is the time between two requests of an idle worker.
 	pollEvery = 2 * time.Millisecond
 )
 
-// cluster is the parameter servers as a worker sees them. For the chief it is
-// the training that requests act on.
+// cluster is a worker's connection to the parameter servers. The chief uses it as the training on which requests act.
 type cluster struct {
 	run        *run
 	tr         *trainer
@@ -31,7 +30,7 @@ type cluster struct {
 	generation int
 }
 
-// pushed is a gradient and the data that it was computed from.
+// pushed is a gradient, with the ticket from which it was computed.
 type pushed struct {
 	ticket     Ticket
 	generation int
@@ -39,7 +38,7 @@ type pushed struct {
 	gradient   []float64
 }
 
-// work is the life of a worker, and of the chief.
+// work runs a worker or the chief until the training ends.
 func (r *run) work(ctx context.Context) error {
 	chief := program.IsChief(r.env.Part)
 	c := &cluster{run: r, tr: newTrainer(r.config, &r.team)}
@@ -64,7 +63,7 @@ func (r *run) work(ctx context.Context) error {
 	return c.lead(ctx)
 }
 
-// connect reaches every parameter server, which may start later than the worker.
+// connect connects to every parameter server; servers may start later than the worker.
 func (c *cluster) connect(ctx context.Context) error {
 	part := c.run.env.Part
 	addresses := part.Cluster[contract.RoleServer]
@@ -90,7 +89,7 @@ func (c *cluster) connect(ctx context.Context) error {
 	return nil
 }
 
-// dial connects to an address, trying until an instant.
+// dial connects to an address. It tries again until a time.
 func dial(ctx context.Context, address string, until time.Time) (net.Conn, error) {
 	d := net.Dialer{Deadline: until}
 	for {
@@ -129,7 +128,7 @@ func (c *cluster) ask(i int, q Request, values ...[]float64) (Reply, []float64, 
 	return a, got, nil
 }
 
-// each asks all servers at once. It returns their answers and values by server.
+// each sends a request to all servers at the same time. It returns the replies and the values by server.
 func (c *cluster) each(ask func(i int) (Request, [][]float64)) ([]Reply, [][]float64, error) {
 	answers, values, errs := make([]Reply, len(c.links)), make([][]float64, len(c.links)), make([]error,
 		len(c.links))
@@ -146,15 +145,14 @@ func (c *cluster) each(ask func(i int) (Request, [][]float64)) ([]Reply, [][]flo
 	return answers, values, errors.Join(errs...)
 }
 
-// part is the range of n parameters that server i holds.
+// part returns the range of n parameters that server i holds, from lo to below hi.
 func (c *cluster) part(i, n int) (lo, hi int) {
 	return i * n / len(c.links), (i + 1) * n / len(c.links)
 }
 
-// exchange pushes a gradient, unless it is nil or of other weights than the
-// present ones, and takes the present weights. If a server is not ready, or
-// knows before server 0 that the training is over, the answer says so, and the
-// weights do not change.
+// exchange sends a gradient and receives the present weights. It sends none if p is nil or was computed from another
+// generation of weights. If a server is not ready, or has learned before server 0 that the training has ended, the
+// reply says this, and the weights do not change.
 func (c *cluster) exchange(p *pushed) (Reply, error) {
 	n := len(c.tr.state.Weights)
 	answers, values, err := c.each(func(i int) (Request, [][]float64) {
@@ -195,7 +193,7 @@ func (c *cluster) exchange(p *pushed) (Reply, error) {
 	return a, nil
 }
 
-// adopt replaces the network by the network of another generation.
+// adopt replaces the network by the network of a newer generation.
 func (c *cluster) adopt(a Reply) {
 	c.generation = a.Generation
 	if !slices.Equal(a.Blocks, c.tr.config.blocks) {
@@ -212,7 +210,7 @@ func (c *cluster) compute(t Ticket) *pushed {
 	return &pushed{ticket: t, generation: c.generation, loss: c.tr.loss(), gradient: c.tr.meanGradient()}
 }
 
-// follow trains as one of several workers, until the chief ends the training.
+// follow trains as a worker other than the chief, until the chief ends the training.
 func (c *cluster) follow(ctx context.Context) error {
 	var p *pushed
 	for ctx.Err() == nil {

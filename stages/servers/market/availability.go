@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Availability is a record of how many servers of a kind could be had, over time.
+// Availability is a record of the number of servers that were available, over time.
 type Availability struct {
-	// Times ascend; Servers[i] holds from Times[i] on.
+	// Times ascend. Servers[i] servers are available from Times[i] until Times[i+1].
 	Times   []time.Duration
 	Servers []int
 }
 
-// ForReplicate returns the terms of servers as they are in a replicate, counted from 1:
-// where there are several records of availability, each replicate has the next one.
+// ForReplicate returns the terms of servers in a replicate; the first replicate is 1. If terms have several records of
+// availability, each replicate uses the next one.
 func ForReplicate(all []*Terms, replicate int) []*Terms {
 	if !slices.ContainsFunc(all, func(t *Terms) bool { return t != nil && len(t.Windows) > 0 }) {
 		return all
@@ -47,8 +47,7 @@ func (a *Availability) Check() error {
 	return nil
 }
 
-// At returns how many servers are available at an instant. Before the record no
-// server is available; after it the last value stays.
+// At returns the number of servers available at a time. It is 0 before the record, and the last value after it.
 func (a *Availability) At(t time.Duration) int {
 	i := sort.Search(len(a.Times), func(i int) bool { return a.Times[i] > t })
 	if i == 0 {
@@ -57,8 +56,7 @@ func (a *Availability) At(t time.Duration) int {
 	return a.Servers[i-1]
 }
 
-// Next returns the next instant after t at which the number changes, and Forever
-// after the last.
+// Next returns the next time after t at which the number changes; Forever after the last change.
 func (a *Availability) Next(t time.Duration) time.Duration {
 	now := a.At(t)
 	for i := sort.Search(len(a.Times), func(i int) bool { return a.Times[i] > t }); i < len(a.Times); i++ {

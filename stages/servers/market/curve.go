@@ -2,27 +2,29 @@ package market
 
 import "time"
 
-// Curve is a life-time curve for pictures: how many servers of a node live longer than some times.
+// Curve is a curve of lifetimes for pictures: the part of servers that live longer than some times.
 type Curve struct {
-	// Of names the type of device, the node, or the first and last of Nodes. Law is the distribution in HCL.
+	// Of names the type of device, or the node, or the first and the last of several nodes. Law is the distribution as
+	// the language writes it.
 	Of    string   `json:"of"`
 	Nodes []string `json:"nodes,omitempty"`
 	Law   string   `json:"law"`
-	// Measured is whether the points form a measured curve, which stays level between them.
+	// Measured reports whether the points are measured, so that the curve is a step function.
 	Measured bool `json:"measured,omitempty"`
-	// Seconds and Survival are the points, Survival from 1 down.
+	// Seconds and Survival are the points; Survival falls from 1.
 	Seconds  []float64 `json:"seconds"`
 	Survival []float64 `json:"survival"`
-	// Fitted has the values at Seconds of the bathtub law fitted to a measured curve, and FittedLaw the formula. Both
+	// Fitted has the values of a fitted bathtub law at Seconds, for a measured curve. FittedLaw is its formula. Both
 	// are empty without a fit.
 	Fitted    []float64 `json:"fitted,omitempty"`
 	FittedLaw string    `json:"fitted_law,omitempty"`
 }
 
-// points is the number of points of a curve that is a formula.
+// points is the number of points of a curve that follows a formula.
 const points = 120
 
-// CurveOf returns the curve of a distribution, up to the time that 99% of the servers do not reach, or at most a day.
+// CurveOf returns the curve of a distribution. It ends at the time that 1% of the servers reach, or at `most`, or after
+// a day.
 func CurveOf(of string, l Life, most time.Duration) Curve {
 	c := Curve{Of: of, Law: l.String()}
 	if m, ok := l.(*Measured); ok {

@@ -14,49 +14,47 @@ import (
 
 // The markets of servers.
 const (
-	OnDemand = "on_demand" // nobody takes them away
-	Spot     = "spot"      // cheaper, and taken away when the provider wants them
+	OnDemand = "on_demand" // never revoked
+	Spot     = "spot"      // cheaper, but can be revoked
 )
 
-// The replacements of a server that was taken away.
+// The kinds of servers that replace a revoked server.
 const (
 	Never        = "never"
 	Same         = "same"
-	WithOnDemand = "on_demand" // a server that stays, at its own price
+	WithOnDemand = "on_demand" // a server on demand, at its own price
 )
 
-// Terms are the terms on which the servers of a node are rented. The zero value is a
-// server that is available at once, stays and costs nothing.
+// Terms are the terms on which the servers of a node are rented. The zero value is a server that is available at once,
+// is never revoked, and costs nothing.
 type Terms struct {
 	Market, Region string
 	Price          Price
 	Billing        Billing
-	// Startup is the time from a server's creation until it can be used.
+	// Startup is the time from the creation of a server until it can be used.
 	Startup workload.Span
-	// Life is how long a server lives from then on until it is taken away; nil means
-	// as long as it is wanted.
+	// Life is the time from then on until the server is revoked; nil means never.
 	Life Life
-	// Availability, if it is set, is how many servers were available: the node has one
-	// while more than Slot could.
+	// Availability is the number of available servers over time; nil means always enough. The node can have a server
+	// while the number is above Slot.
 	Availability *Availability
 	Slot         int
-	// Windows are records, one for each replicate; see ForReplicate. Availability is
-	// then the first.
+	// Windows has a record of availability for each replicate; see ForReplicate. Availability is then the first one.
 	Windows []*Availability
-	// MaxLife is the longest life that the provider allows; 0 for no limit.
+	// MaxLife is the longest life that the provider allows; 0 means no limit.
 	MaxLife time.Duration
-	// Warning is how long before its end a server gets notice.
+	// Warning is the time from the warning to the revocation of a server.
 	Warning time.Duration
-	// Replace is the kind of server that replaces a taken server, created Delay
-	// later, at most Limit times (0: any number of times). Empty means Same.
+	// Replace is the kind of server that replaces a revoked one. The new server is created Delay after the revocation,
+	// at most Limit times (0: no limit). Empty means Same.
 	Replace string
 	Delay   time.Duration
 	Limit   int
-	// OnDemand is the price of a server that Replace puts in its place.
+	// OnDemand is the price of a server that WithOnDemand creates.
 	OnDemand Price
 }
 
-// PriceIn returns the price of a server of these terms that was rented in a market.
+// PriceIn returns the price of a server with these terms in a market.
 func (t *Terms) PriceIn(market string) Price {
 	if market == OnDemand && t.Market != OnDemand {
 		return t.OnDemand
@@ -64,38 +62,37 @@ func (t *Terms) PriceIn(market string) Price {
 	return t.Price
 }
 
-// Rate is the price in a market at an instant, in dollars per hour.
+// Rate returns the price in a market at a time, in dollars per hour.
 func (t *Terms) Rate(market string, at time.Duration) float64 { return t.PriceIn(market).At(at) }
 
-// Charge is the cost of a server in a market from one instant to another.
+// Charge returns the cost of a server in a market from one time to another, in dollars.
 func (t *Terms) Charge(market string, from, to time.Duration) float64 {
 	return t.PriceIn(market).Cost(from, to)
 }
 
-// Bill is the cost of a server that was created, could be used, and ended at these instants.
+// Bill returns the cost of a server in dollars, by the times at which it was created, could be used, and ended.
 func (t *Terms) Bill(market string, created, up, end time.Duration) float64 {
 	return t.Billing.Cost(t.PriceIn(market), created, up, end)
 }
 
-// Fleet is the servers of a run: it draws their lives, and says when they come and go.
-// The draws depend on the seed, the node and the number of its server alone, so that
-// the same losses hit all policies.
+// Fleet has the servers of a run. It draws their lives and reports when they come and go. A draw depends only on the
+// seed, the node and the number of the node's server, so that all policies have the same revocations.
 type Fleet struct {
 	seed  int64
 	nodes []place
 }
 
-// place is a node and its present server.
+// place is a node with its present server.
 type place struct {
 	name          string
-	terms         *Terms // nil for a node that stands
-	servers       int    // that it has had
-	lost          int    // that were taken away
+	terms         *Terms // nil for a permanent node
+	servers       int    // number of servers so far
+	lost          int    // number of revoked servers
 	last          time.Duration
-	up, warn, end time.Duration // instants to come of the present server; Forever when past or none
+	up, warn, end time.Duration // times of the present server's next events; Forever if past, or without a server
 }
 
-// NewFleet returns the servers of a cluster; terms has nil for permanent nodes.
+// NewFleet returns the servers of a cluster. terms are by node; nil for permanent nodes.
 func NewFleet(c scheduler.Cluster, terms []*Terms, seed int64) (*Fleet, error) {
 	if len(terms) != len(c.Nodes) {
 		return nil, fmt.Errorf("fleet: %d nodes, but the terms of %d", len(c.Nodes), len(terms))
@@ -107,7 +104,7 @@ func NewFleet(c scheduler.Cluster, terms []*Terms, seed int64) (*Fleet, error) {
 	return f, nil
 }
 
-// Acquire creates a server for a node, or returns nil when the terms allow no more.
+// Acquire creates a server for a node. It returns nil if the terms allow no further server.
 func (f *Fleet) Acquire(node int, now time.Duration) *scheduler.Server {
 	p := &f.nodes[node]
 	t, kind, created := p.terms, p.terms.Market, now
@@ -151,8 +148,8 @@ func (f *Fleet) Acquire(node int, now time.Duration) *scheduler.Server {
 	return &scheduler.Server{Created: created, Market: kind}
 }
 
-// From returns the earliest time from now on at which a server is available for a node
-// without one, and Forever if none ever is.
+// From returns the earliest time from now on at which a server is available for a node without one; Forever if no
+// server will be available.
 func (f *Fleet) From(node int, now time.Duration) time.Duration {
 	p := &f.nodes[node]
 	t, from := p.terms, now
@@ -166,15 +163,14 @@ func (f *Fleet) From(node int, now time.Duration) time.Duration {
 		return from
 	}
 	startup := time.Duration(0)
-	if t.Startup != (workload.Span{}) { // the startup of the server that Acquire would create
+	if t.Startup != (workload.Span{}) { // the startup of the server that Acquire would create now
 		startup = t.Startup.Draw(workload.Stream(f.seed, "servers", p.name, strconv.Itoa(p.servers+1)))
 	}
 	created, _, _ := t.available(from, startup)
 	return created
 }
 
-// available returns the first stretch from an instant on in which the node has a server,
-// long enough for its start.
+// available returns the first period from a time on in which the node has a server for longer than its startup.
 func (t *Terms) available(from, startup time.Duration) (created, up, gone time.Duration) {
 	a := t.Availability
 	for at := from; at < Forever; {
@@ -194,13 +190,13 @@ func (t *Terms) available(from, startup time.Duration) (created, up, gone time.D
 	return Forever, Forever, Forever
 }
 
-// Release returns the server of a node.
+// Release returns the server of a node to the provider.
 func (f *Fleet) Release(node int) {
 	p := &f.nodes[node]
 	p.up, p.warn, p.end = Forever, Forever, Forever
 }
 
-// Next returns the next instant at which something happens to a node.
+// Next returns the time of the next event of any node.
 func (f *Fleet) Next() time.Duration {
 	at := Forever
 	for i := range f.nodes {
@@ -211,8 +207,7 @@ func (f *Fleet) Next() time.Duration {
 
 func (p *place) next() time.Duration { return min(p.up, p.warn, p.end) }
 
-// Take appends the events on nodes up to an instant, in the order of
-// scheduler.CompareNotices.
+// Take appends the events up to now to news, in the order of scheduler.CompareNotices.
 func (f *Fleet) Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice {
 	begin := len(news)
 	for i := range f.nodes {
@@ -237,21 +232,21 @@ func (f *Fleet) Take(now time.Duration, news []scheduler.Notice) []scheduler.Not
 	return news
 }
 
-// Between returns the mean time between losses of a job that holds these nodes: one over
-// the sum of their rates, Forever when none of them is ever lost.
+// Between returns the mean time between losses of a job that holds these nodes: 1 / the sum of the nodes' rates. It is
+// Forever if none of them is ever lost.
 func (f *Fleet) Between(nodes []int) time.Duration {
 	terms := schema.Each(nodes, func(v int) *Terms { return f.nodes[v].terms })
 	return Between(terms)
 }
 
-// Between is Fleet.Between for nodes of these terms; the terms of a node that never goes away are nil.
+// Between is Fleet.Between for nodes with these terms; nil for permanent nodes.
 func Between(terms []*Terms) time.Duration {
 	rate, mean := 0.0, time.Duration(0)
 	for i, t := range terms {
 		if t == nil {
 			continue
 		}
-		if i == 0 || t != terms[i-1] { // the nodes of a block have the same terms
+		if i == 0 || t != terms[i-1] { // nodes of one block have the same terms
 			mean = t.MeanLife()
 		}
 		if mean < Forever {
@@ -261,10 +256,10 @@ func Between(terms []*Terms) time.Duration {
 	return duration(1 / rate)
 }
 
-// longest bounds the lives that count for a mean, where the provider does not.
+// longest is the longest life that counts in a mean, if the provider sets no limit.
 const longest = 30 * 24 * time.Hour
 
-// MeanLife returns the mean life of a server; Forever when it is never taken away.
+// MeanLife returns the mean life of a server; Forever if it is never revoked.
 func (t *Terms) MeanLife() time.Duration {
 	switch l := t.Life.(type) {
 	case nil:

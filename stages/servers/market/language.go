@@ -124,6 +124,7 @@ var NodeArgs, BillingBlock = described()
 func described() ([]schema.Arg, *schema.Block) {
 	schema.Document("market", documented)
 	billing := schema.BlockFor[Billing](schema.Block{Name: "billing", Single: true})
-	billing.Args[1], billing.Args[2] = billing.Args[2], billing.Args[1] // keys have the fields in their order
+	// the lines of keys have the fields in the order of Billing
+	billing.Args[1], billing.Args[2] = billing.Args[2], billing.Args[1]
 	return schema.Args[Rental](), billing
 }

@@ -1,5 +1,4 @@
-// Package market models servers that come and go: their lifetimes, their
-// availability, their costs.
+// Package market models rented servers: their lifetimes, their availability and their costs.
 package market
 
 import (
@@ -9,25 +8,25 @@ import (
 	"time"
 )
 
-// Forever is the life of a server that nobody takes away.
+// Forever is the life of a server that is never revoked.
 const Forever = time.Duration(math.MaxInt64)
 
-// Life is a distribution of how long servers live until they are taken away.
+// Life is a distribution of the time until a server is revoked.
 type Life interface {
 	// Survival returns the probability that a server lives longer than t.
 	Survival(t time.Duration) float64
-	// Quantile returns the least time by which a share u of the servers, 0 ≤ u < 1,
-	// has been taken; Forever if that share is never taken.
+	// Quantile returns the time at which a part u of the servers (0 ≤ u < 1) has been revoked; Forever if so many are
+	// never revoked.
 	Quantile(u float64) time.Duration
-	// String describes the distribution in the form of the language.
+	// String returns the distribution as the language writes it.
 	String() string
 }
 
 // Draw returns a random life.
 func Draw(l Life, r *rand.Rand) time.Duration { return l.Quantile(r.Float64()) }
 
-// Mean returns the mean life, where longer lives count as most: the integral of
-// the survival function up to most.
+// Mean returns the mean life, in which longer lives count as `most`: the integral of the survival function up to
+// `most`.
 func Mean(l Life, most time.Duration) time.Duration {
 	const parts = 20_000
 	sum := 0.0
@@ -37,7 +36,7 @@ func Mean(l Life, most time.Duration) time.Duration {
 	return time.Duration(sum / parts * float64(most))
 }
 
-// Exponential is a life without memory.
+// Exponential is a life with a constant hazard.
 type Exponential struct{ Mean time.Duration }
 
 // Survival implements Life.
@@ -71,10 +70,9 @@ func (w Weibull) Quantile(u float64) time.Duration {
 
 func (w Weibull) String() string { return fmt.Sprintf("weibull(%g, %q)", w.Shape, w.Scale) }
 
-// Bathtub is a life with many early ends, few in the middle, and a deadline:
-// F(t) = A·(1 − e^(−t/τ1) + e^((t−b)/τ2)), within 0 and 1 (J. Kadupitiya,
-// V. Jadhao and P. Sharma, Modeling the Temporally Constrained Preemptions of
-// Transient Cloud VMs, 2020).
+// Bathtub is a life with many early revocations, few in the middle, and all others before a deadline: F(t) = A·(1 −
+// e^(−t/τ1) + e^((t−b)/τ2)), within 0 and 1 (J. Kadupitiya, V. Jadhao and P. Sharma, Modeling the Temporally
+// Constrained Preemptions of Transient Cloud VMs, 2020).
 type Bathtub struct {
 	A               float64
 	Tau1, Tau2, End time.Duration // τ1, τ2 and b
@@ -94,7 +92,7 @@ func (b Bathtub) Quantile(u float64) time.Duration {
 	if !(b.A > 0) {
 		return Forever
 	}
-	// F keeps rising, so doubling often enough passes the quantile.
+	// F increases without bound, so that doubling hi passes the quantile.
 	lo, hi := time.Duration(0), max(b.End, time.Second)
 	for 1-b.Survival(hi) < u || 1-b.Survival(hi) == 0 {
 		if hi > Forever/2 {
@@ -116,7 +114,7 @@ func (b Bathtub) String() string {
 	return fmt.Sprintf("bathtub(%g, %q, %q, %q)", b.A, b.Tau1, b.Tau2, b.End)
 }
 
-// duration returns a number of nanoseconds; Forever when it is too large.
+// duration converts nanoseconds to a duration; Forever if they are too many.
 func duration(ns float64) time.Duration {
 	if !(ns < math.MaxInt64) {
 		return Forever

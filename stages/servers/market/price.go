@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Price is the cost of a server over time, in US dollars per hour: one number, or
-// a step function.
+// Price is the price of a server over time, in US dollars per hour: a step function.
 type Price struct {
-	// Times ascend from 0; PerHour[i] holds from Times[i] on. A fixed price has one.
+	// Times ascend from 0. PerHour[i] is the price from Times[i] until Times[i+1]. A fixed price has one entry.
 	Times   []time.Duration
 	PerHour []float64
 }
@@ -30,7 +29,7 @@ func (p Price) Check() error {
 			return fmt.Errorf("a price of %g $/h is negative", v)
 		}
 		if i > 0 && p.Times[i] <= p.Times[i-1] {
-			return fmt.Errorf("the price at %s does not come after that at %s", p.Times[i], p.Times[i-1])
+			return fmt.Errorf("the time %s of a price must be after the time %s before it", p.Times[i], p.Times[i-1])
 		}
 	}
 	return nil
@@ -60,8 +59,8 @@ func (p Price) Cost(from, to time.Duration) float64 {
 	return sum
 }
 
-// Cost returns the cost of a server that was created, could be used, and ended at
-// these instants, in dollars. A server that never could be used has up after end.
+// Cost returns the cost of a server in dollars, by the times at which it was created, could be used, and ended. If it
+// never could be used, up is after end.
 func (b Billing) Cost(p Price, created, up, end time.Duration) float64 {
 	from := created
 	if !b.Startup {

@@ -12,28 +12,26 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// Observation is how long one server was seen.
+// Observation is the observed life of one server.
 type Observation struct {
 	Time time.Duration
-	// Taken says that it was taken away then; otherwise it was given back by its user
-	// while it lived, and would have lived longer (a censored observation).
+	// Taken reports whether the server was revoked at that time. Otherwise its user returned it, and its life is only
+	// known to be longer (a censored observation).
 	Taken bool
 }
 
-// Measured is a survival curve of measured lives: a step function.
+// Measured is a survival curve estimated from measured lives: a step function.
 type Measured struct {
-	// Name is its source, for people.
+	// Name is the source of the measurements, for messages.
 	Name string
-	// Times ascend; Survivals[i] is the part that lives longer than Times[i].
+	// Times ascend. Survivals[i] is the part of the servers that live longer than Times[i].
 	Times     []time.Duration
 	Survivals []float64
 }
 
-// KaplanMeier estimates the survival curve of lives, some of them censored: the
-// product of (1 − d/n) over the times at which d of the n servers still seen were
-// taken. Servers that are given back at an instant are still seen at that instant
-// (E. L. Kaplan and P. Meier, Nonparametric Estimation from Incomplete Observations,
-// 1958).
+// KaplanMeier estimates the survival curve of lives, some of which are censored (E. L. Kaplan and P. Meier,
+// Nonparametric Estimation from Incomplete Observations, 1958). It is the product of (1 − d/n) over the times at which
+// d of the n servers still observed were revoked. A server that is returned at such a time counts as still observed.
 func KaplanMeier(name string, seen []Observation) (*Measured, error) {
 	if len(seen) == 0 {
 		return nil, errors.New("the file has no lifetimes")
@@ -60,8 +58,8 @@ func KaplanMeier(name string, seen []Observation) (*Measured, error) {
 	return m, nil
 }
 
-// NewMeasured returns a survival curve that is given by its points. The error says
-// which point contradicts the one before it, counted from 0.
+// NewMeasured returns a survival curve with the given points. A mistake in a point is a PointError with its index from
+// 0.
 func NewMeasured(name string, times []time.Duration, survivals []float64) (*Measured, error) {
 	before, last := time.Duration(-1), 1.0
 	for i, s := range survivals {
@@ -78,7 +76,7 @@ func NewMeasured(name string, times []time.Duration, survivals []float64) (*Meas
 	return &Measured{Name: name, Times: times, Survivals: survivals}, nil
 }
 
-// PointError is returned for a point of a curve that cannot be.
+// PointError is returned for a point that contradicts the point before it, or is out of range.
 type PointError struct {
 	Point int
 	Text  string
@@ -95,8 +93,7 @@ func (m *Measured) Survival(t time.Duration) float64 {
 	return m.Survivals[i-1]
 }
 
-// Quantile implements Life. Servers that outlive all observations live Forever: the
-// provider's longest life bounds them.
+// Quantile implements Life. Servers that outlive all observations live Forever; only the provider's limit can end them.
 func (m *Measured) Quantile(u float64) time.Duration {
 	i := sort.Search(len(m.Survivals), func(i int) bool { return m.Survivals[i] <= 1-u && m.Survivals[i] < 1 })
 	if i == len(m.Survivals) {
@@ -107,8 +104,8 @@ func (m *Measured) Quantile(u float64) time.Duration {
 
 func (m *Measured) String() string { return fmt.Sprintf("survival(%q)", m.Name) }
 
-// BathtubOf fits a bathtub to a measured curve by least squares over time, up to the
-// curve's last point, and returns the root mean square difference of the two.
+// BathtubOf fits a bathtub to a measured curve up to its last point, by least squares over time. It also returns the
+// root mean square difference.
 func BathtubOf(m *Measured) (Bathtub, float64, error) {
 	if len(m.Times) < 4 {
 		return Bathtub{}, 0, errors.New("a bathtub needs at least four lifetimes that ended")
@@ -148,9 +145,9 @@ func BathtubOf(m *Measured) (Bathtub, float64, error) {
 	return of(found), math.Sqrt(best / points), nil
 }
 
-// minimum returns where a function is least, by Nelder and Mead's simplex.
+// minimum returns the point at which a function is least, by the simplex method of Nelder and Mead.
 func minimum(f func([]float64) float64, start []float64) ([]float64, error) {
-	for range 3 { // again, from the last result
+	for range 3 { // start again from the last result
 		r, err := optimize.Minimize(optimize.Problem{Func: f}, start, &optimize.Settings{FuncEvaluations: 4000},
 			&optimize.NelderMead{})
 		if err != nil {

@@ -15,7 +15,7 @@ type renting struct {
 	machine *cluster.Machine
 }
 
-// Extend has a run rent servers on terms.
+// Extend returns a function that adds renting, on the given terms, to a run.
 func Extend(terms Terms) func(*scheduler.Run, *cluster.Machine, scheduler.Kernel) (scheduler.Extension, error) {
 	return func(r *scheduler.Run, m *cluster.Machine, k scheduler.Kernel) (scheduler.Extension, error) {
 		s, err := supply.New(r, m, k)
@@ -63,8 +63,7 @@ func (x *renting) Reached(now time.Duration) {
 	}
 }
 
-// BeforeDispatch has the policy choose the source of servers for jobs whose tick has begun, or
-// which have lost their servers.
+// BeforeDispatch lets the strategy choose a market for each job whose tick has begun, or that has lost its servers.
 func (x *renting) BeforeDispatch() error {
 	for _, number := range x.rental.takeDue() {
 		j := x.Job(number)
@@ -84,12 +83,12 @@ func (x *renting) BeforeDispatch() error {
 	return nil
 }
 
-// begun reports whether a job has started and not ended.
+// begun reports whether a job has started and has not ended.
 func begun(j scheduler.JobView) bool {
 	return j.State() == scheduler.Running || j.State() == scheduler.Paused
 }
 
-// changeover is the known cost of a start of a job on another server.
+// changeover returns the known time that a job needs to start on another server.
 func changeover(j *scheduler.Job) time.Duration {
 	if j.Special == nil {
 		return 0
@@ -97,8 +96,8 @@ func changeover(j *scheduler.Job) time.Duration {
 	return j.Special.Changeover
 }
 
-// done returns the finished work of a job, in run time on its full request. It comes
-// from the engine, or from the job's run time less the start of the attempt.
+// done returns the finished work of a job, as run time on its full request. The engine reports it; otherwise it is the
+// run time without the time of the start.
 func (x *renting) done(j scheduler.JobView) time.Duration {
 	if !begun(j) {
 		return x.rental.jobs[j.Number()].kept
@@ -110,16 +109,15 @@ func (x *renting) done(j scheduler.JobView) time.Duration {
 	return a.Done
 }
 
-// move ends the attempt of a job that is to continue on other servers. The job waits
-// again, and keeps its work.
+// move ends the attempt of a job that will continue on other servers. The job waits again, and keeps its finished work.
 func (x *renting) move(j scheduler.JobView, where string) error {
 	done := x.done(j)
 	end := func(job int) (scheduler.Attempt, error) {
 		a, err := x.Engine.Move(job)
-		if a.Done == 0 && a.Ran == 0 { // the engine does not know
+		if a.Done == 0 && a.Ran == 0 { // the engine does not report the finished work
 			a.Done, a.Kept = done, done
 		}
 		return a, err
 	}
-	return x.EndAttempt(j.Number(), end, scheduler.Event{Kind: scheduler.Move, Reason: "is to have " + where})
+	return x.EndAttempt(j.Number(), end, scheduler.Event{Kind: scheduler.Move, Reason: "is to get " + where})
 }

@@ -13,45 +13,45 @@ import (
 // none is the index of no offer.
 const none = -1
 
-// maxOffers is the number of markets and regions that have a bit in a cluster.Room.
+// maxOffers is the greatest number of pairs of market and region. Each pair has a bit in a cluster.Room.
 const maxOffers = 30
 
-// rental is the renting of a run.
+// rental is the state of renting in a run.
 type rental struct {
 	terms  Terms
 	offers []offer
-	ofNode []int8 // by node, the index of its offer; none for a node that is not rented
+	ofNode []int8 // by node: the index of its offer; none for a node that is not rented
 	jobs   []tenant
 	ticks  queue.Timers
 	due    []int32
-	claims []int // by offer, the number of jobs that chose it at this instant
+	claims []int // by offer: the number of jobs that have chosen it at this time
 	share  float64
 }
 
-// offer is the nodes of a market in a region.
+// offer has the nodes of one market in one region.
 type offer struct {
 	market Market
 	region string
 	nodes  []int32
-	price  float64 // of its first node, per hour; 0 if it is unknown
+	price  float64 // price of its first node per hour; 0 if it is unknown
 }
 
-// tenant is a job.
+// tenant is the state of renting for a job.
 type tenant struct {
 	arrived time.Duration
-	tick    time.Duration // the next, or Never
-	choice  int8          // the offer that its servers come from, or none
-	lost    int8          // the offer whose server it has just lost, or none
-	served  bool          // it has servers of its choice, or they are on their way
-	begun   time.Duration // since when
+	tick    time.Duration // time of the next tick, or Never
+	choice  int8          // index of the offer that the strategy chose, or none
+	lost    int8          // index of the offer whose server the job has lost since the last decision, or none
+	served  bool          // servers of the choice are held, or on their way
+	begun   time.Duration // start of the last attempt
 	open    bool
-	kept    time.Duration // of its work, by the attempts that have ended
+	kept    time.Duration // work kept from the attempts that have ended
 	spells  []Availability
-	since   time.Duration // when the last spell began
+	since   time.Duration // start of the present spell
 }
 
-// newRental returns the renting of a run, and marks the machine's nodes by their markets. Of
-// the nodes, those on request that name a market are rented.
+// newRental returns the state of renting at the start of a run. It marks the machine's nodes by market. Nodes with
+// acquire = "on_request" and a market are rented.
 func newRental(terms Terms, c cluster.Cluster, m *cluster.Machine, jobs int) (rental, error) {
 	if terms.Tick <= 0 {
 		return rental{}, fmt.Errorf("renting of servers: a tick of %s", terms.Tick)
@@ -89,7 +89,7 @@ func newRental(terms Terms, c cluster.Cluster, m *cluster.Machine, jobs int) (re
 		case r.ofNode[v] != none:
 			bit = 1 << r.ofNode[v]
 		case n.Supply == cluster.OnRequest:
-			bit = 1 << maxOffers // of no use to any job
+			bit = 1 << maxOffers // a bit that no job may use
 		}
 		m.Whole[v].Market, m.Free[v].Market = bit, bit
 	}
@@ -113,7 +113,7 @@ func (r *rental) wanted(region string) bool {
 	return len(r.terms.Regions) == 0 || slices.Contains(r.terms.Regions, region)
 }
 
-// sort puts the offers into the order of the regions that the terms list.
+// sort orders the offers by the regions of the terms.
 func (r *rental) sort() {
 	if len(r.terms.Regions) == 0 {
 		return
@@ -128,20 +128,19 @@ func (r *rental) sort() {
 	}
 }
 
-// any reports whether some of the nodes are rented.
+// any reports whether one of the nodes is rented.
 func (r *rental) any(nodes []int32) bool {
 	return slices.ContainsFunc(nodes, func(v int32) bool { return r.ofNode[v] != none })
 }
 
-// arrive records that a job has arrived; its first tick begins.
+// arrive records the arrival of a job, at which its first tick begins.
 func (r *rental) arrive(j int32, now time.Duration) {
 	r.jobs[j].arrived, r.jobs[j].open = now, true
 	r.due = append(r.due, j)
 	r.wind(j, now)
 }
 
-// wind sets the timer of a job's next tick, which is a whole number of ticks after its
-// arrival.
+// wind sets the time of a job's next tick: a whole number of ticks after its arrival.
 func (r *rental) wind(j int32, now time.Duration) {
 	t := &r.jobs[j]
 	t.tick = scheduler.Never
@@ -151,7 +150,7 @@ func (r *rental) wind(j int32, now time.Duration) {
 	}
 }
 
-// next returns the instant of the next tick of a job.
+// next returns the time of the next tick of any job.
 func (r *rental) next() time.Duration {
 	for len(r.ticks) > 0 && r.jobs[r.ticks[0].Of].tick != r.ticks[0].At {
 		r.ticks.Pop()
@@ -162,7 +161,7 @@ func (r *rental) next() time.Duration {
 	return r.ticks[0].At
 }
 
-// ring records that the tick at next has begun; now may be later, on a real clock.
+// ring records that the next tick has begun. On a real clock, now may be later than the tick.
 func (r *rental) ring(now time.Duration) {
 	j := r.ticks[0].Of
 	r.ticks.Pop()
@@ -170,7 +169,7 @@ func (r *rental) ring(now time.Duration) {
 	r.wind(j, now)
 }
 
-// lose records that a job has lost its servers on a node. Its next place is decided at once.
+// lose records that a job has lost its servers on a node, so that a decision about it is due.
 func (r *rental) lose(j, node int32) {
 	if r.ofNode[node] == none {
 		return
@@ -180,12 +179,12 @@ func (r *rental) lose(j, node int32) {
 	r.due = append(r.due, j)
 }
 
-// end records that a job is over.
+// end records that a job has ended.
 func (r *rental) end(j int32) {
 	r.jobs[j] = tenant{tick: scheduler.Never, choice: none, lost: none}
 }
 
-// takeDue returns the jobs about which a decision is due, each once and by number.
+// takeDue returns the jobs about which a decision is due, each once, in the order of their numbers.
 func (r *rental) takeDue() []int32 {
 	if len(r.due) == 0 {
 		return nil
@@ -197,7 +196,7 @@ func (r *rental) takeDue() []int32 {
 	return due
 }
 
-// serve records whether the servers of a waiting job's choice are there or on their way.
+// serve records whether a waiting job has servers of its choice, or whether they are on their way.
 func (r *rental) serve(j int32, served bool, now time.Duration) {
 	if t := &r.jobs[j]; t.choice != none {
 		if served && !t.served {
@@ -207,8 +206,7 @@ func (r *rental) serve(j int32, served bool, now time.Duration) {
 	}
 }
 
-// bars returns the markets and regions of nodes on which a job may not start, for
-// cluster.Room.Market.
+// bars returns the bits of the offers on whose nodes the job may not start, for cluster.Room.Market.
 func (r *rental) bars(j int32) int32 {
 	bars := int32(1<<(maxOffers+1) - 1)
 	if c := r.jobs[j].choice; c != none {
@@ -217,27 +215,26 @@ func (r *rental) bars(j int32) int32 {
 	return bars
 }
 
-// keep records the work that a job keeps when an attempt has ended.
+// keep records the work that a job keeps from an attempt that has ended.
 func (r *rental) keep(j int32, work time.Duration) {
 	r.jobs[j].kept = work
 }
 
-// rentalCase has the inputs of a decision about a job that the rental itself does not keep.
+// rentalCase has the inputs of a decision about a job, except those that rental itself records.
 type rentalCase struct {
-	// Deadline is relative to the arrival; 0 for none.
+	// Deadline is the time from the arrival to the deadline; 0 for no deadline.
 	Deadline time.Duration
-	// Work is the job's predicted length, 0 if there is no estimate, and Done the
-	// finished part of it.
+	// Work is the predicted run time of the job; 0 without an estimate. Done is the finished part of it.
 	Work, Done time.Duration
-	// Changeover is the known cost of a start of the job on another server.
+	// Changeover is the known time that the job needs to start on another server.
 	Changeover time.Duration
-	// From returns the earliest time from now on at which a server is available for
-	// a node, Never without one.
+	// From returns the earliest time from now on at which a server is available for a node; Never if no server will be
+	// available.
 	From func(node int32) time.Duration
 }
 
-// decide has the strategy choose for a job, and reports whether the job must leave its
-// servers for servers of another source. name is that source.
+// decide lets the strategy choose a market for a job. It reports whether the job must leave its servers for servers of
+// another offer, and the name of that offer.
 func (r *rental) decide(j int32, now time.Duration, s rentalCase) (leave bool, name string) {
 	t := &r.jobs[j]
 	v := View{
@@ -269,7 +266,7 @@ func (r *rental) decide(j int32, now time.Duration, s rentalCase) (leave bool, n
 		t.choice = none
 	}
 	if t.choice == none && soonest == scheduler.Never && (s.Deadline <= 0 || v.Now >= s.Deadline) {
-		t.tick = scheduler.Never // nothing changes any more
+		t.tick = scheduler.Never // no further decision is needed
 	}
 	if t.choice != none && (v.Held == Nothing || t.choice != before) {
 		r.claims[t.choice]++
@@ -291,7 +288,7 @@ func (t *tenant) see(available, lost bool, now time.Duration) {
 	t.spells, t.since = append(t.spells, Availability{Available: available}), now
 }
 
-// held returns the market of the servers that a job has, or that are on their way.
+// held returns the market of the servers that a job holds, or that are on their way.
 func (r *rental) held(t *tenant) Market {
 	if t.choice == none || !t.served {
 		return Nothing
@@ -299,9 +296,8 @@ func (r *rental) held(t *tenant) Market {
 	return r.offers[t.choice].market
 }
 
-// first returns the first region in which a market has a server now, or none, and the
-// earliest time at which a server is available. The job's present region comes first,
-// and the region in which it has just lost a server comes last.
+// first returns the first region in which a market has a server now, or none, and the earliest time at which it has
+// one. The job's present region is tried first. The region in which it has just lost a server is tried last.
 func (r *rental) first(t *tenant, m Market, now time.Duration, from func(int32) time.Duration) (at int8,
 	soonest time.Duration) {
 	at, soonest = none, scheduler.Never
@@ -327,7 +323,7 @@ func (r *rental) first(t *tenant, m Market, now time.Duration, from func(int32) 
 	return at, soonest
 }
 
-// nameOf is a phrase for people.
+// nameOf returns a phrase for messages: "a spot server".
 func (r *rental) nameOf(choice int8) string {
 	if choice == none {
 		return "no server"

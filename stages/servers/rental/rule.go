@@ -15,16 +15,15 @@ type rule struct {
 	markets, regions []string
 	cluster          scheduler.Cluster
 	jobs             scheduler.JobSet
-	parts            map[int]int // by job with roles, the most parts that it has
+	parts            map[int]int // by job with roles: the greatest number of its parts
 	states           *ledger.Ledger
-	coming           []bool // by node, its server is on its way
-	asked            bool   // a server was rented at the last instant
+	coming           []bool // by node: its server is on its way
+	asked            bool   // a server was rented at the last time
 	last             time.Duration
 }
 
-// Rule checks that the policy rents servers from these markets and in these regions (none: in all), that a job is on
-// rented servers of one market and region at a time, and that none is rented that no waiting job has a use for: never
-// from two markets at once for the same job.
+// Rule checks three things. The policy rents only in these markets and regions (no regions: in all). A job is on rented
+// servers of only one market and region at a time. No server is rented that no waiting job can use.
 func Rule(c scheduler.Cluster, jobs scheduler.JobSet, markets, regions []string) validate.Rule {
 	r := &rule{markets: markets, regions: regions, cluster: c, jobs: jobs, parts: map[int]int{},
 		states: ledger.New(jobs.Len()), coming: make([]bool, len(c.Nodes))}
@@ -34,7 +33,7 @@ func Rule(c scheduler.Cluster, jobs scheduler.JobSet, markets, regions []string)
 	return r
 }
 
-// count notes the roles of a job.
+// count records the number of a job's parts.
 func (r *rule) count(job int, roles []scheduler.Role) {
 	delete(r.parts, job)
 	for _, role := range roles {
@@ -64,7 +63,7 @@ func (r *rule) Event(e *scheduler.Event, to *validate.Validator) {
 	}
 }
 
-// node takes the event of a node.
+// node handles an event of a node.
 func (r *rule) node(e *scheduler.Event, to *validate.Validator) {
 	r.coming[e.Node] = e.Kind == scheduler.NodeRequest
 	n := &r.cluster.Nodes[e.Node]
@@ -78,7 +77,7 @@ func (r *rule) node(e *scheduler.Event, to *validate.Validator) {
 	}
 }
 
-// over checks, when an instant is over, that the servers on their way are for jobs that wait.
+// over checks, after the last event of a time, that no more servers are on their way than waiting jobs need.
 func (r *rule) over(to *validate.Validator) {
 	if !r.asked {
 		return
@@ -101,12 +100,12 @@ func (r *rule) over(to *validate.Validator) {
 	}
 }
 
-// may reports whether the policy rents servers for a node.
+// may reports whether the policy may rent a server for a node.
 func (r *rule) may(n *scheduler.Node) bool {
 	return slices.Contains(r.markets, n.Market) && (len(r.regions) == 0 || slices.Contains(r.regions, n.Region))
 }
 
-// onOneMarket checks on which rented servers a job is.
+// onOneMarket checks that a job's rented servers are of one market and region.
 func (r *rule) onOneMarket(e *scheduler.Event, to *validate.Validator) {
 	var first *scheduler.Node
 	core := 0

@@ -14,8 +14,8 @@ var _ = register(Choice{
 	Strategy: Func(Failover), Spot: true, OnDemand: true,
 })
 
-// Failover keeps the server that it has. Without one it takes a spot server wherever
-// there is one, region after region, and else one on demand. It looks at no deadline.
+// Failover keeps the present server. Without one it chooses a spot server if any region has one, else a server on
+// demand. It ignores the deadline.
 func Failover(v rental.View) rental.Market {
 	switch {
 	case v.Held != rental.Nothing:

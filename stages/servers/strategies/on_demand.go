@@ -12,5 +12,5 @@ var _ = register(Choice{
 	Strategy: Func(Always), OnDemand: true,
 })
 
-// Always is on demand from the first tick to the last.
+// Always chooses a server on demand at every tick.
 func Always(rental.View) rental.Market { return rental.OnDemand }

@@ -11,21 +11,21 @@ import (
 var _ = byDeadline("patient", "Patient", "the server that costs least in expectation up to the deadline, by how "+
 	"long spot servers have stayed and been away so far", 7, 3, Patient)
 
-// The strategy looks ahead in steps: whole ticks, such that a deadline is at most mostSteps of them away and a start
-// takes at most startSteps. They are the strategy's resolution: they follow from the deadline, and no search ends early.
+// The strategy computes in steps of whole ticks. A deadline is at most mostSteps away, and a start takes at most
+// startSteps. The length of a step follows from the deadline alone, so results do not depend on the speed of the
+// machine.
 const (
 	mostSteps  = 600
 	startSteps = 4
 )
 
-// usualShare is the price of a spot server as a part of the price on demand where the prices are unknown.
+// usualShare is the assumed price of a spot server divided by the price on demand, if the prices are unknown.
 const usualShare = 0.3
 
-// Patient makes the choice with the least expected cost to the deadline. It takes spot servers to come and go as a
-// Markov process whose two mean times are unknown, and change at times. It weighs all pairs of spotMeans by the spells
-// that the job has seen, and knows the least expected cost under each pair (rentalCosts). So it waits while there is
-// slack for it, keeps enough slack for the changes that still pay, and passes over spot servers that are taken away
-// before a start has paid for itself.
+// Patient makes the choice with the least expected cost up to the deadline. It models spot servers as a Markov process
+// with two unknown mean times, which sometimes change. It weighs all pairs of spotMeans by the spells that the job has
+// seen; rentalCosts has the least expected cost for each pair. Patient therefore waits while it has slack. It keeps
+// enough slack for changes that pay off, and skips spot servers that would be revoked too soon to pay for the start.
 func Patient(v rental.View) rental.Market {
 	step := v.Tick * max(ceilOf(v.Deadline, mostSteps*v.Tick), ceilOf(v.Overhead, startSteps*v.Tick), 1)
 	steps := func(d time.Duration) float64 { return float64(d) / float64(step) }
@@ -54,7 +54,7 @@ func Patient(v rental.View) rental.Market {
 	var onSpot, onRequest, waiting float64
 	for i, p := range there {
 		for k, q := range away {
-			if p*q < 1e-4 { // all of these together change no cost by more than 0.4%
+			if p*q < 1e-4 { // the skipped pairs together change no cost by more than 0.4%
 				continue
 			}
 			m := &costs.models[i*len(spotMeans)+k]
@@ -79,11 +79,11 @@ func Patient(v rental.View) rental.Market {
 
 func ceilOf(a, b time.Duration) time.Duration { return (a + b - 1) / b }
 
-// spotMeans are the mean times, in steps, for which spot servers stay, or are away.
+// spotMeans are mean times in steps, for periods with and without spot servers.
 var spotMeans = [6]float64{1.2, 3.5, 10, 29, 85, 246}
 
-// spotLogs has, for each mean time, the logarithm of the probability that a spell lasts for another step, and that it
-// ends.
+// spotLogs has for each of spotMeans the logarithms of two probabilities: that a spell lasts for another step, and that
+// it ends.
 var spotLogs = func() (logs [len(spotMeans)]struct{ stays, ends float64 }) {
 	for k, mean := range spotMeans {
 		logs[k].stays, logs[k].ends = math.Log1p(-1/mean), -math.Log(mean)
@@ -91,17 +91,18 @@ var spotLogs = func() (logs [len(spotMeans)]struct{ stays, ends float64 }) {
 	return logs
 }()
 
-// forgetting is the weight of a spell, relative to the next one of its kind: markets change.
+// forgetting is the weight of a spell relative to the next one of its kind, since markets change.
 const forgetting = 0.9
 
-// spellWeights returns how probable each mean time is for spells with spot servers, or without: for the present spell,
-// or for the next one of that kind. Either all spells have one mean, or each has its own, drawn from the means of
-// earlier spells; both are weighed by how well they foresaw the spells. At first all means are equally probable.
+// spellWeights returns the probability of each of spotMeans, for spells with or without spot servers. It averages two
+// assumptions, weighted by how well they predicted earlier spells: all spells have the same mean, or each has its own,
+// drawn from the means of earlier spells. At first all means are equally probable.
 func spellWeights(spells []rental.Availability, available bool, step time.Duration) (weights meanWeights) {
-	var logs, counts, one, many meanWeights // one and many are the probabilities under either assumption
+	var logs, counts, one, many meanWeights // probabilities under the two assumptions
 	one.normalize(func(int) float64 { return 1 })
-	many, odds := one, 0.0                                   // the logarithm of how much better many foresaw them
-	for i := max(len(spells)-120, 0); i < len(spells); i++ { // those before have weights below 0.002
+	// logarithm of the ratio of how well the second and the first assumption predicted the spells
+	many, odds := one, 0.0
+	for i := max(len(spells)-120, 0); i < len(spells); i++ { // earlier spells have weights below 0.002
 		if spells[i].Available != available {
 			continue
 		}
@@ -131,10 +132,10 @@ func spellWeights(spells []rental.Availability, available bool, step time.Durati
 	return weights
 }
 
-// meanWeights are probabilities of spotMeans.
+// meanWeights are the probabilities of spotMeans.
 type meanWeights [len(spotMeans)]float64
 
-// normalize sets the weights in proportion to a function, and returns its sum.
+// normalize sets the weights in proportion to f, and returns the sum of f.
 func (w *meanWeights) normalize(f func(k int) float64) (sum float64) {
 	for k := range w {
 		w[k] = f(k)

@@ -1,7 +1,6 @@
-// Package strategies has the strategies by which a policy rents servers where spot servers are
-// cheap and go away: the choice "provisioning" of a policy, one file each, registered with
-// the other choices of policies. A job must be done by a deadline, and each start on
-// another server costs it a fixed overhead.
+// Package strategies has the strategies by which a policy rents servers: the choices of `provisioning`, one file each.
+// Spot servers are cheap but can be revoked. A job must end before a deadline, and each start on another server takes a
+// fixed time.
 package strategies
 
 import (
@@ -17,31 +16,30 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
-// Func is a strategy that keeps nothing between ticks.
+// Func is a strategy without state between ticks.
 type Func func(v rental.View) rental.Market
 
 // Choose implements rental.Strategy.
 func (f Func) Choose(v rental.View) rental.Market { return f(v) }
 
-// left returns the work that is left.
+// left returns the remaining work.
 func left(v rental.View) time.Duration { return v.Work - v.Done }
 
-// pace compares the progress of the job with uniform progress at an instant, exactly: -1 for a job that is behind, 0
-// for even progress, 1 for a job that is ahead.
+// pace compares the progress of the job at time t with even progress to the deadline: −1 if the job is behind, 0 if it
+// is equal, 1 if it is ahead.
 func pace(v rental.View, t time.Duration) int {
 	evenHigh, evenLow := bits.Mul64(uint64(max(t, 0)), uint64(v.Work))
 	high, low := bits.Mul64(uint64(v.Done), uint64(v.Deadline))
 	return cmp.Or(cmp.Compare(high, evenHigh), cmp.Compare(low, evenLow))
 }
 
-// short reports whether a length takes at least all ticks that are left to the deadline.
+// short reports whether a length takes all remaining ticks before the deadline, or more.
 func short(v rental.View, length time.Duration) bool {
 	return math.Ceil(float64(length)/float64(v.Tick)) >= math.Floor(float64(v.Deadline-v.Now)/float64(v.Tick))
 }
 
-// inTime changes a choice that would miss the deadline: without a spot server in time
-// for two more starts the job moves to on-demand servers; with time for one it keeps
-// only a spot server that has started.
+// inTime changes a choice that would miss the deadline. If there is no time for two more starts, a job without a spot
+// server moves to servers on demand. If there is no time for one, only a spot server that has already started is kept.
 func inTime(v rental.View, choice rental.Market) rental.Market {
 	if short(v, left(v)+2*v.Overhead) && v.Held != rental.Spot {
 		choice = rental.OnDemand
@@ -55,7 +53,7 @@ func inTime(v rental.View, choice rental.Market) rental.Market {
 	return choice
 }
 
-// rentalSettings are the arguments that strategies share.
+// rentalSettings are the arguments that several strategies have.
 type rentalSettings struct {
 	// How often the strategy decides for each job, from its arrival; at least 1ms. It decides at once as well when a
 	// job has lost its server. Where servers come and go by a record, its step is the natural tick.
@@ -81,10 +79,10 @@ type rentalSettings struct {
 //go:embed provision.go
 var source embed.FS
 
-// settings describe them.
+// settings are the descriptions of rentalSettings.
 var settings = schema.Described[rentalSettings](source)
 
-// terms returns a policy's terms of renting by a strategy.
+// terms returns the terms of renting with a strategy, by a policy's settings.
 func terms(s rental.Strategy, given policy.Settings) rental.Terms {
 	var set rentalSettings
 	given.Fill(&set)
@@ -93,8 +91,7 @@ func terms(s rental.Strategy, given policy.Settings) rental.Terms {
 	return t
 }
 
-// byDeadline registers a strategy that plans by the deadlines and the predicted
-// remaining times of jobs.
+// byDeadline registers a strategy that plans by the jobs' deadlines and predicted remaining times.
 func byDeadline(name, title, doc string, place, version int, f Func) Choice {
 	return register(Choice{
 		Choice:   policy.Choice{Name: name, Title: title, Doc: doc, Place: place, Version: version, Estimates: true},

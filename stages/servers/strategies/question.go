@@ -10,24 +10,25 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
-// Provisioning is the question from which market the servers of each job come.
+// Provisioning is the argument of policies that chooses how servers are rented.
 const Provisioning policy.Question = "provisioning"
 
-// Choice is a provisioning that rents servers for each job.
+// Choice is a value of `provisioning` that rents servers for each job.
 type Choice struct {
 	policy.Choice
-	// Strategy decides for each job, tick by tick.
+	// Strategy decides for each job at each tick.
 	Strategy rental.Strategy
-	// Deadline says that it plans by the deadlines of jobs.
+	// Deadline reports whether the strategy plans by the deadlines of jobs.
 	Deadline bool
-	// Moves says that it takes jobs from servers that they could keep, which costs those
-	// their work that write no checkpoints.
+	// Moves reports whether the strategy moves jobs from servers that they could keep. Jobs without checkpoints then
+	// lose their work.
 	Moves bool
-	// Spot and OnDemand are the markets that it needs nodes of.
+	// Spot and OnDemand report in which markets the strategy needs nodes.
 	Spot, OnDemand bool
 }
 
-// choices are the provisionings that rent, by name. The question is part of all policies before any of them is made known.
+// choices are the values of `provisioning` that rent servers, by name. The argument must be registered before any
+// policy.
 var choices = ask()
 
 func ask() map[string]*Choice {
@@ -42,7 +43,7 @@ func ask() map[string]*Choice {
 	return map[string]*Choice{}
 }
 
-// register adds a strategy to the registry. It requires that jobs are planned one by one and get their full requests.
+// register registers a strategy. It requires a policy that plans jobs one by one and gives them their full requests.
 func register(c Choice) Choice {
 	c.Settings = settings
 	c.Extend = func(s policy.Settings, rules *scheduler.PolicyRules) {
@@ -65,10 +66,10 @@ func register(c Choice) Choice {
 	return c
 }
 
-// Of returns the provisioning of a policy; nil for one that leaves it to the nodes.
+// Of returns the provisioning of a policy; nil if the nodes' own terms apply.
 func Of(p *policy.Policy) *Choice { return choices[p.Get(Provisioning)] }
 
-// Markets returns the markets from which the policy rents servers for its jobs; none where it leaves that to the nodes.
+// Markets returns the markets in which the policy rents servers for its jobs; nil if the nodes' own terms apply.
 func Markets(p *policy.Policy) (markets []string) {
 	c := Of(p)
 	if c != nil && c.Spot {
@@ -80,7 +81,7 @@ func Markets(p *policy.Policy) (markets []string) {
 	return markets
 }
 
-// Regions returns the regions in which the policy rents servers; none for all.
+// Regions returns the regions in which the policy rents servers; nil for all.
 func Regions(p *policy.Policy) []string {
 	list, _ := p.Settings["regions"].([]string)
 	return slices.Clone(list)

@@ -6,53 +6,53 @@ import (
 	"sync"
 )
 
-// rentalCosts has the least expected costs of a job up to its deadline, if it changes servers only while that cannot
-// make it late. Times are in steps, costs in the price of a step on demand. A state is the steps to the deadline, the
-// slack (these steps less the rest of the work), the server held, and whether a spot server is available. The costs
-// follow from the costs with a step less to the deadline (dynamic programming), so they are the same for jobs of any
-// length.
+// rentalCosts has the least expected costs of a job up to its deadline. It changes servers only while this cannot make
+// the job late. Times are in steps, and costs in the price of a step on demand. A state has the steps to the deadline,
+// the slack (these steps less the remaining work), the held server, and whether a spot server is available. The costs
+// follow from the costs with one step less (dynamic programming), so they are the same for jobs of any length.
 type rentalCosts struct {
 	sync.Mutex
-	start  float64 // steps that a start takes
-	share  float64 // the price of a spot server as a part of the price on demand
-	phases int     // steps on a spot server until it has started, at least 1
+	start  float64 // length of a start in steps
+	share  float64 // price of a spot server divided by the price on demand
+	phases int     // steps until a spot server has started, at least 1
 	slacks []float64
-	fine   int // of them are fineSlack apart
+	fine   int // number of slacks with the distance fineSlack
 	models []rentalModel
 }
 
-// rentalModel is a Markov process of spot servers, with the costs under it.
+// rentalModel is a Markov process of spot servers, and the costs under it.
 type rentalModel struct {
-	stays, returns float64     // the probabilities that one is there after a step with one, or without
-	costs          [][]float32 // by steps left, then by state and slack
+	// probabilities that a spot server is available after a step: if it was before, and if it was not
+	stays, returns float64
+	costs          [][]float32 // by steps to the deadline, then by state and slack
 }
 
-// The states of a job at the beginning of a step. After onSpot come the phases of a start on a spot server.
+// The states of a job at the beginning of a step. After onSpot follow the phases of a start on a spot server.
 const (
-	without = iota // no server, and no spot server available
+	without = iota // no server held, and no spot server available
 	withoutSpot
 	onDemandAway // on demand, and no spot server available
 	onDemandSpot
 	onSpot
 )
 
-// changeRate is the probability, for each step, that the mean times change to other values, any of them equally probable:
-// markets have good and bad days.
+// changeRate is the probability per step that the mean times change. The new values are equally probable.
 const changeRate = 0.005
 
-// fineSlack is the distance of slacks in the table, slackGrowth the ratio of those beyond some starts.
+// fineSlack is the distance of small slacks in the table. slackGrowth is the ratio of two successive large slacks.
 const (
 	fineSlack   = 0.5
 	slackGrowth = 1.3
 )
 
-// keptCosts are the tables used last, the most recent first.
+// keptCosts are the most recently used tables, the last one first.
 var keptCosts struct {
 	sync.Mutex
 	tables []*rentalCosts
 }
 
-// costsOf returns the table for a start of some steps, rounded up to eighths, and a share, rounded to hundredths.
+// costsOf returns the table for a start of `start` steps, rounded up to eighths, and for a share, rounded to
+// hundredths.
 func costsOf(start, share float64) *rentalCosts {
 	start, share = math.Ceil(start*8-1e-6)/8, math.Round(share*100)/100
 	kept := &keptCosts
@@ -65,7 +65,7 @@ func costsOf(start, share float64) *rentalCosts {
 			return c
 		}
 	}
-	const most = 4 // tables, which are computed again when they are needed
+	const most = 4 // further tables are dropped, and computed again if needed
 	kept.tables = append([]*rentalCosts{newRentalCosts(start, share)}, kept.tables[:min(len(kept.tables), most-1)]...)
 	return kept.tables[0]
 }
@@ -106,7 +106,7 @@ func (c *rentalCosts) extend(n int) {
 	}
 }
 
-// step computes the costs one step earlier, and returns them.
+// step returns the costs for one step more to the deadline.
 func (c *rentalCosts) step(m *rentalModel) []float32 {
 	n, width := len(m.costs), len(c.slacks)
 	row := make([]float32, (onSpot+c.phases)*width)
@@ -122,7 +122,7 @@ func (c *rentalCosts) step(m *rentalModel) []float32 {
 		set(withoutSpot, i, work+c.start)
 		set(onDemandAway, i, work)
 		set(onDemandSpot, i, work)
-		changes := slack >= 2*c.start+1 // inTime allows a change
+		changes := slack >= 2*c.start+1 // inTime allows a change of servers
 		if changes {
 			away, spot := c.wait(m, n, slack, m.returns), c.spot(m, n, slack, 0)
 			waits = c.wait(m, n, slack, m.stays)
@@ -142,7 +142,8 @@ func (c *rentalCosts) step(m *rentalModel) []float32 {
 	return row
 }
 
-// spot returns the expected cost of a step on a spot server that has been held for some steps, and of all after it.
+// spot returns the expected cost of a step on a spot server, and of all later steps. held is the number of steps for
+// which it has been held.
 func (c *rentalCosts) spot(m *rentalModel, n int, slack float64, held int) float64 {
 	if slack >= float64(n) {
 		return 0
@@ -152,8 +153,8 @@ func (c *rentalCosts) spot(m *rentalModel, n int, slack float64, held int) float
 		(1-m.stays)*c.at(m, n-1, without, i, part)
 }
 
-// onDemand returns the expected cost of a step on demand without a start, and of all after it. After the step, a spot
-// server is available with some probability.
+// onDemand returns the expected cost of a step on demand without a start, and of all later steps. available is the
+// probability of a spot server after the step.
 func (c *rentalCosts) onDemand(m *rentalModel, n int, slack, available float64) float64 {
 	if slack >= float64(n) {
 		return 0
@@ -162,7 +163,7 @@ func (c *rentalCosts) onDemand(m *rentalModel, n int, slack, available float64) 
 	return 1 + available*c.at(m, n-1, onDemandSpot, i, part) + (1-available)*c.at(m, n-1, onDemandAway, i, part)
 }
 
-// wait returns the expected cost after a step without a server.
+// wait returns the expected cost of all steps after one without a server.
 func (c *rentalCosts) wait(m *rentalModel, n int, slack, available float64) float64 {
 	if slack >= float64(n) {
 		return 0
@@ -171,7 +172,8 @@ func (c *rentalCosts) wait(m *rentalModel, n int, slack, available float64) floa
 	return available*c.at(m, n-1, withoutSpot, i, part) + (1-available)*c.at(m, n-1, without, i, part)
 }
 
-// place returns the index of the last slack in the table that is no greater, and the part of the way to the next one.
+// place returns the index of the greatest slack in the table that is at most slack, and the part of the way to the next
+// one.
 func (c *rentalCosts) place(slack float64) (i int, part float64) {
 	last := len(c.slacks) - 1
 	if i = int(max(slack, 0) / fineSlack); i >= c.fine {
@@ -180,7 +182,7 @@ func (c *rentalCosts) place(slack float64) (i int, part float64) {
 	return i, min(max((slack-c.slacks[i])/(c.slacks[i+1]-c.slacks[i]), 0), 1)
 }
 
-// at returns a cost between two slacks of the table.
+// at interpolates the cost between two slacks of the table.
 func (c *rentalCosts) at(m *rentalModel, n, state, i int, part float64) float64 {
 	at := m.costs[n][state*len(c.slacks)+i:]
 	return float64(at[0]) + part*float64(at[1]-at[0])

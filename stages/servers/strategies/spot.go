@@ -12,8 +12,7 @@ var _ = register(Choice{
 	Strategy: Func(SpotOnly), Spot: true,
 })
 
-// SpotOnly takes spot servers whenever there are any, and nothing else: it can miss the
-// deadline.
+// SpotOnly uses spot servers whenever they are available, and otherwise waits. It can miss the deadline.
 func SpotOnly(v rental.View) rental.Market {
 	if v.Available {
 		return rental.Spot

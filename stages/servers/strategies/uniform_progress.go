@@ -7,9 +7,8 @@ import (
 var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand where a job is behind even "+
 	"progress to its deadline", 5, 2, UniformProgress)
 
-// UniformProgress switches to on-demand servers when the job is behind even progress
-// to the deadline and there is no spot server, and stays there until it is ahead by
-// two starts (Z. Wu and others, Can't Be Late, 2024).
+// UniformProgress changes to a server on demand if the job is behind even progress to the deadline and no spot server
+// is available. It stays there until the job is ahead by two starts (Z. Wu and others, Can't Be Late, 2024).
 func UniformProgress(v rental.View) rental.Market {
 	choice := SpotOnly(v)
 	if pace(v, v.Now) < 0 && !v.Available {

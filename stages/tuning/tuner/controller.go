@@ -121,8 +121,8 @@ type settingPeriod struct {
 // belongs to the interval of the earlier one.
 const simultaneous = 0.2
 
-// add adds an interval between two reports: its units, and its length in seconds. told is the time that the
-// program reports for the last unit; NaN if it reports none.
+// add adds an interval between two reports: its units, and its length in seconds. told is the time that the program
+// reports for the last unit; NaN if it reports none.
 func (s *settingPeriod) add(seconds, units, told float64) {
 	k := len(s.each) - 1
 	switch atOnce := seconds < simultaneous*told*units; {

@@ -6,24 +6,21 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// Images are laid out by channel in convolutional layers: all images' first
-// channels, then all their second ones, so that a row of a matrix product is
-// as long as the shard has pixels.
+// In convolutional layers, values are ordered by channel: the first channels of all images, then their second channels,
+// and so on. A row of a matrix product then has all pixels of a shard, which is fast.
 
-// kernel is the side of a convolution's filters. Images are padded with zeros,
-// so that they keep their size.
+// kernel is the width and height of filters, in pixels. Images are padded with zeros, so that they keep their size.
 const kernel = 3
 
-// conv is a two-dimensional convolution with square filters, computed as a
-// matrix product: W (filters × channels·kernel²) · columns, where a column
-// holds the pixels that one output pixel sees.
+// conv is a two-dimensional convolution with square filters, computed as a matrix product: W (filters ×
+// channels·kernel²) · columns. A column has the input pixels that one output pixel depends on.
 type conv struct {
 	channels, filters, side int
 }
 
 func (c conv) outputs() int { return c.filters * c.side * c.side }
 
-// taps is the number of inputs of one output pixel.
+// taps returns the number of inputs of one output pixel.
 func (c conv) taps() int                            { return c.channels * kernel * kernel }
 func (c conv) Params() (int, int)                   { return c.filters * c.taps(), c.filters }
 func (c conv) Products() int                        { return c.outputs() * c.taps() }
@@ -68,8 +65,7 @@ func (c conv) backward(w, _, _, dy, dx, dw []float64, n int, columns []float64) 
 	})
 }
 
-// each calls f for every row of the columns: the channel that it reads, and
-// how far from the output pixel.
+// each calls f for every row of the columns, with the row's channel and its distance from the output pixel.
 func (c conv) each(f func(row, channel, dy, dx int)) {
 	row := 0
 	for channel := range c.channels {
@@ -101,7 +97,7 @@ func (c conv) shift(to, from []float64, n, dy, dx int) {
 	}
 }
 
-// unshift is the transpose of shift, added: to[y+dy][x+dx] += from[y][x].
+// unshift adds the transpose of shift: to[y+dy][x+dx] += from[y][x].
 func (c conv) unshift(to, from []float64, n, dy, dx int) {
 	lo, hi := max(0, -dx), c.side-max(0, dx)
 	for y := range n * c.side {
@@ -115,7 +111,7 @@ func (c conv) unshift(to, from []float64, n, dy, dx int) {
 	}
 }
 
-// pool takes the largest of each 2×2 pixels.
+// pool returns the greatest of each 2×2 pixels.
 type pool struct {
 	channels, side int // of the input
 }
@@ -135,7 +131,7 @@ func (p pool) Forward(_, x, y []float64, n int, _ []float64) {
 func (p pool) backward(_, x, y, dy, dx, _ []float64, n int, _ []float64) {
 	clear(dx[:n*p.channels*p.side*p.side])
 	p.each(n, func(out, in int) {
-		// The first of equals gets it all.
+		// Of equal pixels, the first gets the whole gradient.
 		for _, i := range [4]int{in, in + 1, in + p.side, in + p.side + 1} {
 			if x[i] == y[out] {
 				dx[i] = dy[out]
@@ -145,7 +141,7 @@ func (p pool) backward(_, x, y, dy, dx, _ []float64, n int, _ []float64) {
 	})
 }
 
-// each calls f for every output pixel, with the first of its input pixels.
+// each calls f for every output pixel, with the index of the first of its four input pixels.
 func (p pool) each(n int, f func(out, in int)) {
 	half := p.side / 2
 	out := 0
@@ -157,7 +153,7 @@ func (p pool) each(n int, f func(out, in int)) {
 	}
 }
 
-// flatten turns values by channel into one row for each image.
+// flatten reorders values that are ordered by channel into one row for each image.
 type flatten struct {
 	channels, pixels int
 }
@@ -176,7 +172,7 @@ func (f flatten) backward(_, _, _, dy, dx, _ []float64, n int, _ []float64) {
 	f.each(n, func(image, channel int) { copy(dx[channel:channel+f.pixels], dy[image:image+f.pixels]) })
 }
 
-// each calls do with the offset of every channel of every image in the two layouts.
+// each calls do for every channel of every image, with its offset in both orders.
 func (f flatten) each(n int, do func(byImage, byChannel int)) {
 	for c := range f.channels {
 		for i := range n {

@@ -8,29 +8,26 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// layer is one function of a network. Values of n images are passed from layer
-// to layer in flat slices; each layer says how it lays them out.
+// layer is one function of a network. The values of n images are in flat slices, whose order depends on the layer.
 type layer interface {
-	// outputs is the number of values that one image has after the layer.
+	// outputs returns the number of output values of one image.
 	outputs() int
-	// Params is the number of parameters: weights, then biases.
+	// Params returns the number of parameters: weights, then biases.
 	Params() (weights, biases int)
-	// Products is the number of multiplications that forward makes for an image.
+	// Products returns the number of multiplications in Forward for an image.
 	Products() int
-	// Initialize draws the weights; the biases stay 0.
+	// Initialize sets weights to random values; the biases stay 0.
 	Initialize(weights []float64, r *rand.Rand)
-	// scratch is the number of values that forward leaves for backward, and
-	// backward may overwrite.
+	// scratch returns the number of values that Forward stores for backward, which may overwrite them.
 	scratch(n int) int
 	// Forward computes y from x for n images.
 	Forward(w, x, y []float64, n int, scratch []float64)
-	// backward computes the gradients dw and dx of a loss from its gradient dy;
-	// x and y are the ones of the last forward. dx may be nil: not wanted. Both
-	// are overwritten, not added to.
+	// backward computes the gradients dw and dx of a loss from the gradient dy of the output. x and y are from the last
+	// Forward. If dx is nil, it is not computed. The old values of dw and dx are overwritten.
 	backward(w, x, y, dy, dx, dw []float64, n int, scratch []float64)
 }
 
-// dense is y = x·W + b, on one row of values for each image.
+// dense is the layer y = x·W + b, with one row of values for each image.
 type dense struct {
 	in, out int
 }
@@ -64,7 +61,7 @@ func (d dense) backward(w, x, _, dy, dx, dw []float64, n int, _ []float64) {
 	}
 }
 
-// relu is y = max(x, 0).
+// relu is the activation y = max(x, 0).
 type relu struct {
 	size int
 }
@@ -91,7 +88,7 @@ func (l relu) backward(_, _, y, dy, dx, _ []float64, n int, _ []float64) {
 	}
 }
 
-// tanh is the hyperbolic tangent. It is not idempotent: tanh(tanh(x)) is not tanh(x).
+// tanh is the hyperbolic tangent. It is not idempotent, since tanh(tanh(x)) is not tanh(x).
 type tanh struct {
 	size int
 }
@@ -114,7 +111,7 @@ func (l tanh) backward(_, _, y, dy, dx, _ []float64, n int, _ []float64) {
 	}
 }
 
-// activation returns the activation with the given name, for size values per image.
+// activation returns the activation with the given name, for `size` values per image.
 func activation(name string, size int) layer {
 	if name == "tanh" {
 		return tanh{size}
@@ -122,8 +119,8 @@ func activation(name string, size int) layer {
 	return relu{size}
 }
 
-// heNormal draws weights from a normal distribution with variance 2/inputs
-// (He, Zhang, Ren, Sun: "Delving Deep into Rectifiers", 2015).
+// heNormal sets w to values drawn from a normal distribution with variance 2/inputs (He, Zhang, Ren, Sun: "Delving Deep
+// into Rectifiers", 2015).
 func heNormal(w []float64, inputs int, r *rand.Rand) {
 	sd := math.Sqrt(2 / float64(inputs))
 	for i := range w {
@@ -135,9 +132,8 @@ func matrix(rows, cols int, data []float64) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data[:rows*cols]}
 }
 
-// multiply computes c = a·b + beta·c, where a and b are transposed as ta and tb
-// say. It works through tiles of c that are below the size at which gonum
-// starts its own goroutines: this package assigns the threads.
+// multiply computes c = a·b + beta·c, where a and b are transposed if ta and tb say so. It computes tiles of c one by
+// one. They are too small for gonum to start goroutines, since this package divides the work among threads itself.
 func multiply(ta, tb blas.Transpose, a, b blas64.General, beta float64, c blas64.General) {
 	const rows, cols = 64, 192
 	for i := 0; i < c.Rows; i += rows {
@@ -150,7 +146,7 @@ func multiply(ta, tb blas.Transpose, a, b blas64.General, beta float64, c blas64
 	}
 }
 
-// across returns the part of m that makes n rows from i on, when m is transposed as t says.
+// across returns the part of m that gives n rows from row i on, after the transposition t.
 func across(t blas.Transpose, m blas64.General, i, n int) blas64.General {
 	if t == blas.NoTrans {
 		return part(m, i, n, 0, m.Cols)
@@ -158,7 +154,7 @@ func across(t blas.Transpose, m blas64.General, i, n int) blas64.General {
 	return part(m, 0, m.Rows, i, n)
 }
 
-// along is the same for n columns from j on.
+// along returns the part of m that gives n columns from column j on, after the transposition t.
 func along(t blas.Transpose, m blas64.General, j, n int) blas64.General {
 	if t == blas.NoTrans {
 		return part(m, 0, m.Rows, j, n)
@@ -166,7 +162,7 @@ func along(t blas.Transpose, m blas64.General, j, n int) blas64.General {
 	return part(m, j, n, 0, m.Cols)
 }
 
-// part is the rows × cols block of m at (i, j), without a copy.
+// part returns the rows × cols block of m at (i, j), without a copy.
 func part(m blas64.General, i, rows, j, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: m.Stride,
 		Data: m.Data[i*m.Stride+j : (i+rows-1)*m.Stride+j+cols]}

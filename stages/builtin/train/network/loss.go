@@ -6,16 +6,16 @@ import (
 	"github.com/tfexp/tfexp/jobs/digits"
 )
 
-// loss returns the sum of the losses of n images from their scores (a row of
-// digits.Classes for each), and leaves the gradient of that sum in d.
+// loss returns the sum of the losses of n images, and writes its gradient to d. scores has a row of digits.Classes
+// scores for each image.
 type loss func(scores []float64, labels []uint8, d []float64) float64
 
-// crossEntropy is −log softmax(scores)[label].
+// crossEntropy is the loss −log softmax(scores)[label].
 func crossEntropy(scores []float64, labels []uint8, d []float64) float64 {
 	total := 0.0
 	for i, label := range labels {
 		s, g := RowOf(scores, i), RowOf(d, i)
-		top := s[Argmax(s)] // subtracted, so that no exponential overflows
+		top := s[Argmax(s)] // subtracted from all scores, so that no exponential overflows
 		sum := 0.0
 		for c, v := range s {
 			g[c] = math.Exp(v - top)
@@ -30,9 +30,8 @@ func crossEntropy(scores []float64, labels []uint8, d []float64) float64 {
 	return total
 }
 
-// hinge is the multi-class hinge loss max(0, 1 + the best wrong score − the
-// right one) (Crammer, Singer: "On the Algorithmic Implementation of
-// Multiclass Kernel-based Vector Machines", 2001).
+// hinge is the multi-class hinge loss max(0, 1 + the best wrong score − the right score) (Crammer, Singer: "On the
+// Algorithmic Implementation of Multiclass Kernel-based Vector Machines", 2001).
 func hinge(scores []float64, labels []uint8, d []float64) float64 {
 	total := 0.0
 	for i, label := range labels {
@@ -55,7 +54,7 @@ func hinge(scores []float64, labels []uint8, d []float64) float64 {
 // RowOf returns the scores of image i.
 func RowOf(scores []float64, i int) []float64 { return scores[i*digits.Classes : (i+1)*digits.Classes] }
 
-// Argmax returns the index of the largest value, the first of equals.
+// Argmax returns the index of the greatest value, the first of several.
 func Argmax(s []float64) int {
 	best := 0
 	for i, v := range s {

@@ -1,5 +1,4 @@
-// Package network is the networks that the training programs train: layers, the
-// losses and the optimizers, on gonum.
+// Package network has the neural networks that the training programs train: layers, losses and optimizers, with gonum.
 package network
 
 import (
@@ -8,29 +7,29 @@ import (
 	"github.com/tfexp/tfexp/jobs/digits"
 )
 
-// MaxParams bounds a network: each of a step's shards has a gradient as large.
+// MaxParams is the greatest number of parameters of a network. It bounds memory, since each shard of a step has a
+// gradient of this size.
 const MaxParams = 1 << 23
 
-// Network is a chain of layers from the pixels of an image to a score for
-// each digit, and the loss that is trained on.
+// Network is a chain of layers, from the pixels of an image to a score for each digit, with its loss.
 type Network struct {
 	Layers []layer
 	loss   loss
-	// Ends has, for each block, the index of its last layer, an activation.
+	// Ends has the index of each block's last layer, which is an activation.
 	Ends []int
 }
 
-// Shape lists the layers of a network: convolutions, where it has filters, then
-// hidden layers, then a score for each digit.
+// Shape describes the layers of a network: convolutions, if it has filters, then hidden layers, then the layer of
+// scores.
 type Shape struct {
 	Filters, Hidden []int
-	// Depths is the number of layers in each block: convolutions, then hidden layers.
+	// Depths has the number of layers in each block: first the convolutions, then the hidden layers.
 	Depths     []int
-	Activation string // tanh; anything else: relu
-	Hinge      bool   // trained on the hinge loss, not on cross entropy
+	Activation string // tanh; any other value means relu
+	Hinge      bool   // train with the hinge loss instead of cross entropy
 }
 
-// New builds the network of a shape.
+// New returns a network with the given shape.
 func New(s Shape) Network {
 	in := digits.Pixels
 	net := Network{loss: crossEntropy}
@@ -41,7 +40,7 @@ func New(s Shape) Network {
 		net.Layers = append(net.Layers, l)
 		in = l.outputs()
 	}
-	// block adds a block: its first layer, and then layers of its size that make.
+	// block adds a block: its first layer, and then further layers made by make.
 	block := func(first layer, make func() layer) {
 		add(first)
 		add(activation(s.Activation, in))
@@ -71,7 +70,7 @@ func New(s Shape) Network {
 	return net
 }
 
-// Params is the number of parameters of all layers.
+// Params returns the number of parameters of all layers.
 func (net Network) Params() int {
 	total := 0
 	for _, l := range net.Layers {
@@ -81,7 +80,7 @@ func (net Network) Params() int {
 	return total
 }
 
-// Products is the number of multiplications that forward makes for an image.
+// Products returns the number of multiplications in Forward for an image.
 func (net Network) Products() int {
 	total := 0
 	for _, l := range net.Layers {
@@ -90,8 +89,8 @@ func (net Network) Products() int {
 	return total
 }
 
-// Initialize returns parameters drawn from the seed, with a separate random
-// stream for each layer. The last layer starts at 0: no digit is favored.
+// Initialize returns random parameters. Each layer has a random stream that comes from the seed. The last layer is 0,
+// so that no digit is preferred.
 func (net Network) Initialize(seed uint64) []float64 {
 	w := make([]float64, net.Params())
 	at := 0
@@ -103,14 +102,14 @@ func (net Network) Initialize(seed uint64) []float64 {
 	return w
 }
 
-// Workspace is the memory in which one worker computes a shard.
+// Workspace is the memory in which one worker computes a shard, which is a part of a batch.
 type Workspace struct {
-	Values  [][]float64 // the input, then each layer's output
-	grads   [][]float64 // of the loss by values; none for the input
+	Values  [][]float64 // the input, followed by the output of each layer
+	grads   [][]float64 // gradients of the loss by the values; nil for the input
 	scratch [][]float64
 }
 
-// NewWorkspace makes room for shards of up to n images.
+// NewWorkspace returns a workspace for shards of up to n images.
 func (net Network) NewWorkspace(n int) *Workspace {
 	ws := &Workspace{Values: [][]float64{make([]float64, n*digits.Pixels)}, grads: [][]float64{nil}}
 	for _, l := range net.Layers {
@@ -121,7 +120,7 @@ func (net Network) NewWorkspace(n int) *Workspace {
 	return ws
 }
 
-// Forward returns the scores of the n images in ws.values[0].
+// Forward returns the scores of the n images in ws.Values[0].
 func (net Network) Forward(w []float64, ws *Workspace, n int) []float64 {
 	at := 0
 	for i, l := range net.Layers {
@@ -132,8 +131,8 @@ func (net Network) Forward(w []float64, ws *Workspace, n int) []float64 {
 	return ws.Values[len(net.Layers)][:n*digits.Classes]
 }
 
-// Gradient returns the summed loss of the images in ws.values[0], whose digits
-// are in labels. It writes the gradient with respect to the parameters to dw.
+// Gradient returns the sum of the losses of the images in ws.Values[0], and writes the gradient by the parameters to
+// dw. labels has the images' digits.
 func (net Network) Gradient(w []float64, ws *Workspace, labels []uint8, dw []float64) float64 {
 	n := len(labels)
 	scores := net.Forward(w, ws, n)
@@ -149,15 +148,14 @@ func (net Network) Gradient(w []float64, ws *Workspace, labels []uint8, dw []flo
 	return total
 }
 
-// Stream is the random numbers for one purpose: they come from the seed, the
-// purpose's name and a number, and from nothing else.
+// Stream returns random numbers for one purpose. They depend only on the seed, the purpose's name and a number.
 func Stream(seed uint64, name string, number int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, streamID(name, number)))
 }
 
-// streamID is the second word of a stream's seed.
+// streamID returns the second word of a stream's seed.
 func streamID(name string, number int) uint64 {
-	// FNV-1a over the name, then the number.
+	// FNV-1a hash of the name, then of the number.
 	h := uint64(14695981039346656037)
 	for _, b := range []byte(name) {
 		h = (h ^ uint64(b)) * 1099511628211
@@ -165,13 +163,11 @@ func streamID(name string, number int) uint64 {
 	return (h ^ uint64(number)) * 1099511628211
 }
 
-// A network is deepened as in Chen, Goodfellow, Shlens: "Net2Net: Accelerating
-// Learning via Knowledge Transfer" (2016), Net2DeeperNet: the new layer computes
-// the identity on the output of an idempotent activation, so the network's
+// A network is deepened by Net2DeeperNet (Chen, Goodfellow, Shlens: "Net2Net: Accelerating Learning via Knowledge
+// Transfer", 2016). The new layer computes the identity on the output of an idempotent activation, so the network's
 // output does not change.
 
-// Identity fills the parameters of a layer, which are 0, so that its outputs
-// are its inputs.
+// Identity sets the parameters w of a layer, which must be 0, such that its output is its input.
 func Identity(l layer, w []float64) {
 	switch l := l.(type) {
 	case dense:

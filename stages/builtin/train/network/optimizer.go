@@ -9,21 +9,21 @@ const (
 	adamBeta1   = 0.9
 	adamBeta2   = 0.999
 	adamEpsilon = 1e-8
-	// sgdMomentum is the fraction of the last step that is repeated.
+	// sgdMomentum is the part of the last step that is repeated in the next step.
 	sgdMomentum = 0.9
 )
 
-// Optimizer turns gradients into steps. Parameters are independent of each
-// other, so that disjoint ranges can be updated at once.
+// Optimizer computes steps from gradients. Each parameter is updated independently, so several goroutines can update
+// different ranges.
 type Optimizer struct {
 	Rate float64
 	Adam bool
-	// M is the decaying mean of the gradient (Adam) or the last step (SGD);
-	// v is the decaying mean of its square (Adam only).
+	// M is the decaying mean of the gradient (Adam), or the last step (SGD). V is the decaying mean of the gradient's
+	// square (Adam only).
 	M, V []float64
 }
 
-// NewOptimizer returns Adam, or SGD with momentum, for the given number of parameters.
+// NewOptimizer returns an optimizer for the given number of parameters: Adam, or SGD with momentum.
 func NewOptimizer(rate float64, adam bool, params int) *Optimizer {
 	o := &Optimizer{Rate: rate, Adam: adam, M: make([]float64, params)}
 	if o.Adam {
@@ -32,8 +32,7 @@ func NewOptimizer(rate float64, adam bool, params int) *Optimizer {
 	return o
 }
 
-// Update moves w[lo:hi] along the gradient scale·g[lo:hi] + penalty·w[lo:hi].
-// step counts from 1.
+// Update moves w[lo:hi] against the gradient scale·g[lo:hi] + penalty·w[lo:hi]. step is the number of the step, from 1.
 func (o *Optimizer) Update(w, g []float64, lo, hi, step int, scale, penalty float64) {
 	w, g, m := w[lo:hi], g[lo:hi], o.M[lo:hi]
 	if !o.Adam {
