@@ -384,7 +384,7 @@ func (l *loop) regrow() error {
 	for _, j := range l.running.malleable {
 		j := l.state(j)
 		more := j.request - int32(j.grant.Cores.Count())
-		if more <= 0 || l.rules.Round > 0 || l.rules.OwnsSizes { // a policy of rounds resizes jobs only at the start of a round
+		if more <= 0 || l.rules.Round > 0 || l.rules.OwnsSizes { // rounds resize at their starts
 			continue
 		}
 		node := l.home(j)[0]

@@ -79,7 +79,7 @@ func (l *loop) eachNeed(j *jobState, cores int32, nodes []int32, f func(node int
 		if need.Parts == nil {
 			here.Memory = memory
 			if i := slices.Index(home, v); i >= 0 {
-				here.Memory, home = memory-l.memoryOf(j), home[i+1:] // a divided job has memory only for its former units
+				here.Memory, home = memory-l.memoryOf(j), home[i+1:] // memory of former units
 			}
 		}
 		f(v, here)

@@ -72,7 +72,7 @@ func (d *sharer) Admit(v scheduler.View, h scheduler.Actions) error {
 		}
 		made := false
 		for i, j := range s.left {
-			if !pausing || j == last || i > 0 && d.Backfill.Reserves { // a job behind a reservation does not pause others
+			if !pausing || j == last || i > 0 && d.Backfill.Reserves { // must not pause others
 				break
 			}
 			var err error

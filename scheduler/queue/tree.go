@@ -246,7 +246,7 @@ func (t *tree) walk(b, jobs int32, asks *least) {
 func (t *tree) divide(b int32, k Key, slots *slots) int32 {
 	n := &t.nodes[b]
 	half, from := int32(room/2), t.blocks[b][room/2].key()
-	if last := t.blocks[b][room-1].key(); n.next == Nobody && last.Less(k) { // further jobs will probably be added at the end, too
+	if last := t.blocks[b][room-1].key(); n.next == Nobody && last.Less(k) { // jobs arrive in order
 		half, from = room, k
 	}
 	next := n.next

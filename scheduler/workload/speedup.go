@@ -72,7 +72,7 @@ func (s SpeedUp) Check() error {
 
 // String returns the curve as experiments write it: "usl(0.05, 0.001)", "{1 = 1, 2 = 1.8}".
 func (s SpeedUp) String() string {
-	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 15, 64) } // 15 digits hide rounding errors, such as in 1 - (1 - 0.3)
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 15, 64) } // hides rounding errors
 	switch {
 	case len(s.Points) > 0:
 		parts := make([]string, len(s.Points))

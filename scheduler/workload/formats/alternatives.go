@@ -14,10 +14,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// alternativeFacts are the facts of one alternative of a job that columns can have, after its name: "cpu_run_time".
+// alternativeFacts are the facts that a column can have for one alternative of a job. The name of the alternative
+// comes first: "cpu_run_time".
 var alternativeFacts = []string{FactRunTime, FactRequested, FactThreads, FactGPUs, FactMemory}
 
-// alternativeFact parses the name of a fact of an alternative; ok is false for other names.
+// alternativeFact splits a name such as "cpu_run_time" into the alternative's name and the fact; ok is false for
+// other names.
 func alternativeFact(fact string) (name string, ok bool) {
 	for _, known := range alternativeFacts {
 		if name, ok := strings.CutSuffix(fact, "_"+known); ok && validAlternative(name) {
@@ -27,14 +29,15 @@ func alternativeFact(fact string) (name string, ok bool) {
 	return "", false
 }
 
-// validAlternative reports whether an alternative can have the name: it is part of a list in a field of a table.
+// validAlternative reports whether an alternative can have the name. Names are part of a list in a field of a table,
+// and must not contain its separators.
 func validAlternative(name string) bool {
 	return name != "" && len(name) <= 100 && !strings.ContainsFunc(name, func(r rune) bool {
 		return r <= ' ' || r == ';' || r == '=' || r == 0x7f || r == '\ufffd'
 	})
 }
 
-// checkAlternatives refuses columns of alternatives whose run times no column has.
+// checkAlternatives returns an error for columns of an alternative for which there is no column of run times.
 func (t *table) checkAlternatives() error {
 	for _, name := range t.alternatives {
 		if _, ok := t.at[name+"_"+FactRunTime]; !ok {
@@ -49,9 +52,9 @@ func (t *table) checkAlternatives() error {
 	return nil
 }
 
-// alternativesOf reads the ways in which a job can run: its own request, unless that has no run time, and each
-// alternative with a run time. The first becomes the job's own request, whose run time is returned. There is no list of
-// them for a job with one on any node.
+// alternativesOf reads the requests with which a job can run: its own request, if that has a run time, and each
+// alternative with a run time. It gives the job the first of them as its own request, and returns the run time of
+// that. The list is nil if there is only one, and it does not need a type of GPU.
 func (t *table) alternativesOf(j *scheduler.Job, run time.Duration, fields []string) (time.Duration, []workload.Alternative,
 	error) {
 	var all []workload.Alternative
@@ -92,7 +95,7 @@ func ownName(gpus int) string {
 	return "cpu"
 }
 
-// alternative reads one of the alternatives of a job. All but "cpu" and "gpu" are named by a type of GPU.
+// alternative reads an alternative of a job. Except for "cpu" and "gpu", the name is a type of GPU.
 func (t *table) alternative(j *scheduler.Job, name string, fields []string) (workload.Alternative, error) {
 	a := workload.Alternative{Alternative: scheduler.Alternative{
 		Name: name, Threads: j.Threads, GPUs: max(j.GPUs, 1), Memory: j.Memory,
@@ -136,7 +139,7 @@ func (t *table) alternative(j *scheduler.Job, name string, fields []string) (wor
 	return a, nil
 }
 
-// span reads a length of time that is not negative.
+// span reads a duration of at least 0.
 func (t *table) span(fields []string, fact string, unit time.Duration) (time.Duration, error) {
 	text, _ := t.text(fields, fact)
 	d, err := logs.ParseSpan(text, unit)
@@ -149,11 +152,11 @@ func (t *table) span(fields []string, fact string, unit time.Duration) (time.Dur
 	return d, nil
 }
 
-// alternativesColumn is the column of workloads whose jobs have alternatives: all ways in which the job can run, the first of which is
-// its own request, with semicolons between them.
+// alternativesColumn is the name of the column with the alternatives of a job, separated by semicolons. The first is
+// the job's own request.
 const alternativesColumn = "alternatives"
 
-// writeAlternatives puts the alternatives of a job into a field: "gpu threads=1 gpus=1 run_time_s=5.0;cpu threads=8 …".
+// writeAlternatives returns alternatives as text: "gpu threads=1 gpus=1 run_time_s=5.0;cpu threads=8 …".
 func writeAlternatives(all []workload.Alternative) string {
 	var b strings.Builder
 	for i, a := range all {
@@ -167,14 +170,14 @@ func writeAlternatives(all []workload.Alternative) string {
 		if a.RunTime >= 0 {
 			b.WriteString(" run_time_s=" + textfile.Seconds(a.RunTime))
 		}
-		if a.GPU != "" { // the last: a type may have blanks
+		if a.GPU != "" { // the last part, because a type may contain blanks
 			b.WriteString(" gpu=" + a.GPU)
 		}
 	}
 	return b.String()
 }
 
-// alternatives reads the output of writeAlternatives.
+// alternatives parses the text of writeAlternatives.
 func (r *csvRow) alternatives(j *scheduler.Job, run time.Duration) []workload.Alternative {
 	text := r.field(alternativesColumn)
 	if text == "" {
@@ -237,7 +240,7 @@ func readAlternative(text string) (a workload.Alternative, ok bool) {
 	return a, validAlternative(a.Name) && a.Threads > 0 && (a.GPU == "" || a.GPUs > 0)
 }
 
-// number reads a number of threads or GPUs.
+// number parses a number of threads or GPUs.
 func number(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0 && n <= workload.MaxThreads

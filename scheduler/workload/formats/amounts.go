@@ -10,12 +10,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
-// grouped are numbers with a comma that can only be read in one way: as a decimal sign that is not followed by exactly
-// three digits (90,25) or that follows grouped digits (1.234,5), or as a grouping sign before a decimal point
-// (1,234.5).
+// grouped matches numbers whose comma has only one meaning. It is a decimal sign if other than three digits follow
+// (90,25), or grouped digits precede it (1.234,5). It groups digits if a decimal point follows (1,234.5).
 var grouped = regexp.MustCompile(`^-?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+\.\d+)$`)
 
-// pointed writes such a number with a decimal point; any other text stays as it is.
+// pointed returns a number that grouped matches with a decimal point. Other texts are returned unchanged.
 func pointed(text string) string {
 	comma := strings.LastIndexByte(text, ',')
 	if comma < 0 || !grouped.MatchString(text) {
@@ -27,10 +26,10 @@ func pointed(text string) string {
 	return strings.ReplaceAll(text[:comma], ".", "") + "." + text[comma+1:]
 }
 
-// thousands are whole numbers whose digits are grouped.
+// thousands matches whole numbers with grouped digits.
 var thousands = regexp.MustCompile(`^\d{1,3}([, '\x{a0}\x{202f}]\d{3})+$`)
 
-// count reads a number of things: 16, 1,024, or 150% for one and a half.
+// count parses a number of things: 16, 1,024, or 150% for one and a half.
 func count(text string) (float64, error) {
 	if thousands.MatchString(text) {
 		text = strings.Map(func(r rune) rune {
@@ -48,7 +47,7 @@ func count(text string) (float64, error) {
 	return x, err
 }
 
-// trackable are the names of facts in lists of trackable resources of Slurm ("cpu=4,mem=16G,node=1").
+// trackable has the names of facts in Slurm's lists of trackable resources ("cpu=4,mem=16G,node=1").
 var trackable = map[string]string{FactThreads: "cpu", FactMemory: "mem", FactNodes: "node"}
 
 // listed returns the value of a name in such a list.
@@ -61,13 +60,13 @@ func listed(list, name string) (value string, ok bool) {
 	return "", false
 }
 
-// used are lists of the GPUs that a job had: 0,1,2 or [0, 1] or 0-3 or GPU-1f2a,GPU-77b0.
+// used matches lists of the GPUs that a job used: 0,1,2 or [0, 1] or 0-3 or GPU-1f2a,GPU-77b0.
 var used = regexp.MustCompile(`^(\d{1,4}(-\d{1,4})?|(GPU|MIG)-[\w/-]+)([,; ]+(\d{1,4}(-\d{1,4})?|(GPU|MIG)-[\w/-]+))*$`)
 
-// decimalComma are texts that are lists of GPUs where commas separate fields, but perhaps numbers elsewhere.
+// decimalComma matches texts that are lists of GPUs if a comma separates fields, but may also be decimal numbers.
 var decimalComma = regexp.MustCompile(`^\d+,\d+$`)
 
-// distinct returns how many GPUs are in such a list; ok is false for another text.
+// distinct returns the number of GPUs in such a list; ok is false for another text.
 func distinct(text string) (n int, ok bool) {
 	text = strings.TrimSpace(strings.Trim(text, "[](){}"))
 	if !used.MatchString(text) {
@@ -92,11 +91,11 @@ func distinct(text string) (n int, ok bool) {
 	return len(seen), len(seen) > 0
 }
 
-// indices are which of the GPUs of a node, or of its sockets: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
+// indices matches the list of devices, or sockets, behind a number of GPUs: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
 var indices = regexp.MustCompile(`\([^()]*\)`)
 
-// resourceGPUs reads the GPUs of a list of trackable resources of Slurm: all of them of the
-// job, or with "gres:gpu:2" of each of its nodes.
+// resourceGPUs returns the number of GPUs in Slurm's list of trackable resources. In the form "gres:gpu:2", the
+// number is for each of the job's nodes.
 func resourceGPUs(list string, nodes int) (int, error) {
 	typed, all := 0, -1
 	list = indices.ReplaceAllString(list, "")
@@ -111,7 +110,7 @@ func resourceGPUs(list string, nodes int) (int, error) {
 			name, value, each = item[:at], item[at+1:], max(nodes, 1)
 		}
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "gres/"), "gres:")
-		if name == "gpus" || name == "ngpus" { // as PBS and others have them
+		if name == "gpus" || name == "ngpus" { // PBS and other systems write it so
 			name = "gpu"
 		}
 		if name != "gpu" && !strings.HasPrefix(name, "gpu:") {
@@ -130,17 +129,18 @@ func resourceGPUs(list string, nodes int) (int, error) {
 	return max(all, typed), nil
 }
 
-// step reads a row of sacct about a step, and adds its memory to the job of the rows before.
+// step reads a row of sacct about a step of a job. It adds the step's memory to the job in the rows before.
 func (t *table) step(name string, fields []string) error {
 	used, err := t.used(fields)
 	of, _, _ := strings.Cut(name, ".")
-	if n := len(t.Jobs); n > 0 && t.Jobs[n-1].Name == of && err == nil { // else the job is left out
+	if n := len(t.Jobs); n > 0 && t.Jobs[n-1].Name == of && err == nil { // otherwise the job was skipped
 		t.UsedMemory(t.Jobs[n-1].Memory, used)
 	}
 	return err
 }
 
-// used returns the used memory of a row: the memory of the largest task, times the tasks; 0 if it is unknown.
+// used returns the used memory of a row in bytes: the memory of the largest task × the number of tasks; 0 if
+// unknown.
 func (t *table) used(fields []string) (int64, error) {
 	text, ok := t.text(fields, FactUsed)
 	if !ok {

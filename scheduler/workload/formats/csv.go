@@ -15,8 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// CSV is the form in which tfexp itself writes a workload: a table that holds
-// everything.
+// CSV is the format in which tfexp writes workloads: a table that can hold all facts.
 var CSV = &Format{
 	Name: "csv", Rank: 3, Endings: []string{".csv"}, Holds: Everything,
 	Doc: "What `tfexp export workload` writes. A file holds everything about a job; job blocks only say which program " +
@@ -26,20 +25,19 @@ var CSV = &Format{
 
 var _ = Register(CSV)
 
-// columns of the table. Times are seconds with nine decimals, which is exact; no
-// deadline, no prediction and no run time are empty fields. Resizes are instants
-// and threads: 5.000000000:2;7.500000000:4.
+// columns are the columns of the table. Times are seconds with nine decimals, which is exact. An unknown deadline,
+// prediction or run time is an empty field. Resizes are pairs of instant and threads: 5.000000000:2;7.500000000:4.
 var columns = []string{
 	"job", "class", "arrival_s", "threads", "min_threads", "max_threads", "gpus", "memory_bytes",
 	"nodes", "malleable", "priority", "deadline_s", "user", "predicted_s", "run_time_s", "resizes",
 }
 
-// TextColumn reports whether a column of the table holds text, even where it looks like numbers.
+// TextColumn reports whether a column of the table contains text, even if it looks like numbers.
 func TextColumn(name string) bool {
 	return slices.Contains([]string{"job", "class", "user", "resizes", alternativesColumn}, name)
 }
 
-// The places of the columns.
+// The indexes of the columns.
 const (
 	csvJob = iota
 	csvClass
@@ -59,14 +57,14 @@ const (
 	csvResizes
 )
 
-// batchColumn is the column of workloads whose jobs have batch sizes.
+// batchColumn is the name of the column with batch sizes.
 const batchColumn = "batch_size"
 
-// furtherColumns are behind the others where a job needs them.
+// furtherColumns come after the other columns, in tables that need them.
 var furtherColumns = []string{batchColumn, alternativesColumn}
 
-// WriteCSV writes a workload as a table. Reading the table gives the same workload, and writing that gives the same
-// bytes.
+// WriteCSV writes a workload as a table. Reading the table returns the same workload. Writing it again writes the
+// same bytes.
 func WriteCSV(w io.Writer, t workload.Trace) error {
 	out := csv.NewWriter(w)
 	batches := slices.ContainsFunc(t.Jobs, func(j scheduler.Job) bool { return j.Batch() > 0 })
@@ -121,7 +119,7 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 	return out.Error()
 }
 
-// readCSV reads a table as WriteCSV writes it.
+// readCSV reads a table in the form of WriteCSV.
 func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
 	var b logs.Builder
 	var further []string
@@ -154,11 +152,11 @@ func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
 // csvRow reads the fields of a row, and keeps the first error.
 type csvRow struct {
 	fields  []string
-	further []string // the columns behind those that every table has
+	further []string // names of the further columns in this table
 	err     error
 }
 
-// field returns the value of an additional column; "" if there is no such column.
+// field returns the field of a further column; empty if the table has no such column.
 func (r *csvRow) field(name string) string {
 	if i := slices.Index(r.further, name); i >= 0 {
 		return r.fields[len(columns)+i]
@@ -166,10 +164,10 @@ func (r *csvRow) field(name string) string {
 	return ""
 }
 
-// add appends the row's job and the changes of its request.
+// add adds the job of the row and the changes of its request.
 func (r *csvRow) add(b *logs.Builder, line int) error {
 	j := scheduler.Job{
-		Name: strings.Clone(r.fields[csvJob]), Class: b.Share(r.fields[csvClass]), // a row is one string
+		Name: strings.Clone(r.fields[csvJob]), Class: b.Share(r.fields[csvClass]), // strings of a row share memory
 		Arrival:    r.duration(csvArrival, -1),
 		Threads:    int(r.integer(csvThreads)),
 		MinThreads: int(r.integer(csvMinThreads)), MaxThreads: int(r.integer(csvMaxThreads)),
@@ -205,7 +203,7 @@ func (r *csvRow) add(b *logs.Builder, line int) error {
 	return nil
 }
 
-// check refuses a job whose fields contradict each other.
+// check records an error if fields of the job contradict each other.
 func (r *csvRow) check(j *scheduler.Job) {
 	if m := r.fields[csvMalleable]; m != "true" && m != "false" {
 		r.fail(csvMalleable, "true or false")
@@ -224,7 +222,7 @@ func (r *csvRow) check(j *scheduler.Job) {
 	}
 }
 
-// resizes reads a list of instants and threads.
+// resizes parses a list of instants and threads.
 func (r *csvRow) resizes() []scheduler.Resize {
 	text := r.fields[csvResizes]
 	if text == "" {
@@ -252,7 +250,7 @@ func (r *csvRow) integer(column int) int64 {
 	return n
 }
 
-// duration reads a time in seconds; an empty field has the value empty.
+// duration parses a time in seconds. It returns empty for an empty field.
 func (r *csvRow) duration(column int, empty time.Duration) time.Duration {
 	if r.fields[column] == "" {
 		return empty

@@ -7,30 +7,29 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Facts is a set of properties of jobs that a file can have.
+// Facts is a set of facts about jobs that a file can have.
 type Facts uint
 
 // The facts.
 const (
-	RunTimes       Facts = 1 << iota // how long the job runs on its full request
-	RequestedTimes                   // the run time that its user requested
+	RunTimes       Facts = 1 << iota // run time of the job on its full request
+	RequestedTimes                   // run time that the user requested
 	Memory
 	GPUs
-	Nodes // more than one
+	Nodes // more than one node
 	Sizes // whether it can be resized, its least and most threads
 	Priorities
 	Deadlines
 	Users
-	Resizes // changes of requests while jobs run
-	Batches // sizes of batches
+	Resizes // changes of requests during the run
+	Batches // batch sizes
 	Alternatives
 	end
 
 	Everything = end - 1
 )
 
-// facts names each fact in lists ("run times") and as a property of a job ("a
-// separate run time").
+// facts has two names of each fact: in lists ("run times"), and as a property of a job ("a separate run time").
 var facts = []struct {
 	fact      Facts
 	name, one string
@@ -49,7 +48,7 @@ var facts = []struct {
 	{Alternatives, "alternatives", "alternatives"},
 }
 
-// Names returns the names of the facts.
+// Names returns the names of the facts, for lists.
 func (f Facts) Names() []string {
 	var names []string
 	for _, x := range facts {
@@ -60,8 +59,7 @@ func (f Facts) Names() []string {
 	return names
 }
 
-// factsOf returns the facts of a workload about job i, without changes of its
-// request.
+// factsOf returns the facts that a workload has about job i, except for changes of its request.
 func factsOf(t *workload.Trace, i int) Facts {
 	j, has := &t.Jobs[i], Facts(0)
 	add := func(f Facts, ok bool) {
@@ -83,8 +81,8 @@ func factsOf(t *workload.Trace, i int) Facts {
 	return has
 }
 
-// check reports the first job that has something which the format cannot hold,
-// or lacks the run time that it needs.
+// check returns an error about the first job that has a fact which the format cannot hold, or lacks a run time that
+// the format needs.
 func (f *Format) check(t *workload.Trace) error {
 	lost := ^(f.Holds | f.FromJobBlocks)
 	if lost&Resizes != 0 && len(t.Resizes) > 0 {
@@ -104,8 +102,8 @@ func (f *Format) check(t *workload.Trace) error {
 	return nil
 }
 
-// CannotHold returns the error of a writer for a job that has something ("a name
-// with a comma") which the format cannot hold. It wraps ErrCannotHold.
+// CannotHold returns the error for a job with a property that a format cannot hold, such as "a name with a comma".
+// It wraps ErrCannotHold.
 func CannotHold(j *scheduler.Job, what string) error {
 	return fmt.Errorf("job %q has %s: %w", j.Name, what, ErrCannotHold)
 }

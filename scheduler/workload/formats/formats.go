@@ -1,7 +1,6 @@
-// Package formats reads and writes workloads as files: traces of clusters, and
-// the inputs of other simulators. Each format is one file of this package, or a
-// separate package, that registers a Format; the language of experiments, its
-// documentation and the command find it in the registry.
+// Package formats reads and writes workloads as files: traces of clusters, and input of other simulators. Each
+// format is in one file of this package, or in a separate package, and registers a Format. The language, its
+// documentation and commands use the registry.
 package formats
 
 import (
@@ -19,52 +18,48 @@ import (
 
 // Format is a file format for workloads.
 type Format struct {
-	// Name is the name that users write: trace { format = "swf" }.
+	// Name is the name of the format in experiments: trace { format = "swf" }.
 	Name string
-	// Rank orders the formats in lists. Those without a rank come last, by name.
+	// Rank is the position of the format in lists, from 1 on. Formats without a rank come last, ordered by name.
 	Rank int
-	// Doc describes the format in the reference of the language, in one or more
-	// sentences: the meaning of a line, the class and user of a job, and omissions.
+	// Doc describes the format in the language reference, in one or more sentences: what a line is, what the class
+	// and the user of a job are, and what is left out.
 	Doc string
-	// Endings are the endings of file names, with their point and in lower case,
-	// by which the format is recognized; behind them may be .gz and the like. A format without
-	// any must be named.
+	// Endings are endings of file names by which the format is recognized, with their point, in lower case. An
+	// ending such as .gz may follow. A format without endings must be named.
 	Endings []string
-	// Begins reports whether a file begins as files of this format do, whatever its name; nil where that cannot be said.
+	// Begins reports whether the first line of a file shows that the file has this format; nil if first lines do not
+	// show it.
 	Begins func(line string) bool
-	// Args are the arguments of a trace block that this format reads, besides
-	// the arguments of every format. Formats that share an argument declare
-	// the same one.
+	// Args are the arguments of a trace block that only some formats read. Formats that share an argument must
+	// declare it equally.
 	Args []schema.Arg
-	// Holds has the facts about a job that a file can have, besides its name,
-	// its class, its arrival and its threads. All other facts come from the job
-	// blocks.
+	// Holds are the facts about a job that a file can have, in addition to its name, class, arrival and threads.
+	// Other facts come from the job blocks.
 	Holds Facts
-	// FromJobBlocks are facts that the file does not hold, but that the job blocks
-	// with which it is always used do. Write leaves them out without an error.
+	// FromJobBlocks are facts that files cannot have, because they always come from job blocks. Write omits them
+	// without an error.
 	FromJobBlocks Facts
-	// NeedsRunTimes formats have the run time of every job.
+	// NeedsRunTimes says that files have the run time of every job.
 	NeedsRunTimes bool
-	// Reader reads a file. A mistake in a line is a textfile.LineError, in an error
-	// that joins up to textfile.MaxErrors of them; a lenient reader skips it.
+	// Reader reads a file. An error in a line is a textfile.LineError. Up to textfile.MaxErrors of them are joined;
+	// a lenient reader skips the lines.
 	Reader func(file string, r io.Reader, o Options) (workload.Trace, error)
-	// Writer writes a workload whose facts the format can all hold; nil if the
-	// format can only be read. Reading the output and writing it again gives the
-	// same bytes.
+	// Writer writes a workload that has only facts which the format can hold. Reading the output and writing it
+	// again gives the same bytes. Writer is nil if the format can only be read.
 	Writer func(w io.Writer, t workload.Trace) error
 }
 
-// Options say how a file is read. The zero value is usable.
+// Options are options for reading a file. The zero value has the defaults.
 type Options struct {
-	// Lenient leaves out malformed lines instead of failing.
+	// Lenient says that malformed lines are skipped.
 	Lenient bool
-	// Args are the values of the format's arguments, by name, in the Go types of
-	// package decode: time.Duration for a schema.Duration, bool for a
-	// schema.Bool. An argument without a value is absent.
+	// Args has the values of the format's arguments, by name. Each has the Go type of its schema type: time.Duration
+	// for schema.Duration, bool for schema.Bool. Arguments without a value are left out.
 	Args map[string]any
 }
 
-// ArgError is a mistake in an argument of a trace block that becomes visible in the file.
+// ArgError is a mistake in an argument of a trace block that only the file shows.
 type ArgError struct {
 	Arg string
 	Err error
@@ -72,10 +67,10 @@ type ArgError struct {
 
 func (e *ArgError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error without the place.
+// Unwrap returns Err.
 func (e *ArgError) Unwrap() error { return e.Err }
 
-// Option returns the value of an argument, or standard when it has none.
+// Option returns the value of an argument, or standard if it has no value.
 func Option[T any](o Options, name string, standard T) T {
 	if v, ok := o.Args[name].(T); ok {
 		return v
@@ -83,7 +78,7 @@ func Option[T any](o Options, name string, standard T) T {
 	return standard
 }
 
-// UnitArg is an argument of formats whose times may have any unit.
+// UnitArg is the argument of formats whose times can have any unit.
 var UnitArg = schema.Arg{
 	Name: "unit", Type: schema.Duration, Default: `"1s"`, Positive: true,
 	Doc: "The unit of the times in the file.", Example: `"1ms"`,
@@ -95,8 +90,8 @@ func (o Options) Unit() time.Duration { return Option(o, UnitArg.Name, time.Seco
 var registry = schema.NewRegistry("formats: format", func(f *Format) string { return f.Name },
 	func(f *Format) int { return f.Rank })
 
-// Register adds a format. It panics when the name or an ending is taken, or an argument differs from another format's
-// argument of that name.
+// Register registers a format, and returns it. It panics if the name or an ending is taken, or another format has a
+// different argument with the same name.
 func Register(f *Format) *Format {
 	if f.Doc == "" || f.Reader == nil {
 		panic(fmt.Sprintf("formats: %q needs a documentation and a reader", f.Name))
@@ -116,7 +111,7 @@ func Register(f *Format) *Format {
 	return registry.Add(f)
 }
 
-// All returns the formats in the order of lists.
+// All returns the registered formats, in the order of lists.
 func All() []*Format { return registry.All() }
 
 // Names returns the names of formats.
@@ -129,17 +124,17 @@ func Writable() []*Format {
 	return slices.DeleteFunc(All(), func(f *Format) bool { return f.Writer == nil })
 }
 
-// Find returns the format of that name, or nil.
+// Find returns the format with a name, or nil.
 func Find(name string) *Format {
 	f, _ := registry.Find(name)
 	return f
 }
 
-// packedEndings are the endings of the names of packed files.
+// packedEndings are endings of the names of compressed files.
 var packedEndings = []string{".gz", ".bz2", ".xz", ".zst"}
 
-// Of recognizes the format of a file by its name, which may end as those of packed files do. It
-// returns nil when the name does not show the format.
+// Of returns the format of a file by the ending of its name, which may have a further ending such as .gz. It returns
+// nil if the name does not show the format.
 func Of(file string) *Format {
 	name := strings.ToLower(file)
 	ending := filepath.Ext(name)
@@ -154,7 +149,7 @@ func Of(file string) *Format {
 	return nil
 }
 
-// Beginning recognizes the format of a file by its first line. It returns nil when that does not show the format.
+// Beginning returns the format of a file by its first line; nil if the line does not show it.
 func Beginning(line string) *Format {
 	for _, f := range registry.All() {
 		if f.Begins != nil && f.Begins(line) {
@@ -167,22 +162,22 @@ func Beginning(line string) *Format {
 // String returns the name.
 func (f *Format) String() string { return f.Name }
 
-// MarshalText returns the name.
+// MarshalText implements encoding.TextMarshaler with the name.
 func (f *Format) MarshalText() ([]byte, error) { return []byte(f.Name), nil }
 
-// WriteAll writes all that a trace says in the format CSV, whatever the format of its file.
+// WriteAll writes all facts of a trace, in the format CSV, whatever the format of its file was.
 func (*Format) WriteAll(w io.Writer, t workload.Trace) error { return WriteCSV(w, t) }
 
-// Complete reports whether the format holds all that a workload has.
+// Complete reports whether the format can hold all facts of a workload.
 func (f *Format) Complete() bool { return f.Holds == Everything }
 
-// Arg is an argument of a trace block with the formats that read it.
+// Arg is an argument of a trace block, and the formats that read it.
 type Arg struct {
 	schema.Arg
 	Formats []*Format
 }
 
-// Args returns the arguments of all formats, each once.
+// Args returns the arguments of all formats. An argument of several formats occurs once.
 func Args() []Arg {
 	var args []Arg
 	for _, f := range registry.All() {
@@ -207,12 +202,10 @@ func (f *Format) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	return t, nil
 }
 
-// ErrCannotHold is wrapped when a workload has something that a format cannot
-// hold.
+// ErrCannotHold is wrapped by errors about a fact of a workload that a format cannot hold.
 var ErrCannotHold = errors.New("the format cannot hold it")
 
-// Write writes a workload. The error wraps ErrCannotHold when the workload has
-// something that the format cannot hold: no fact of a job is left out silently.
+// Write writes a workload. The error wraps ErrCannotHold if the format cannot hold a fact of the workload.
 func (f *Format) Write(w io.Writer, t workload.Trace) error {
 	if f.Writer == nil {
 		return fmt.Errorf("write workload as %s: the format can only be read", f)

@@ -10,13 +10,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// heldRow is a row that is read later.
+// heldRow is a row that is kept, to be read later.
 type heldRow struct {
 	line   int
 	fields []string
 }
 
-// row adds the job of a row, or holds it back until it is known whether its dates begin with the day.
+// row adds the job of a row. If the order of day and month in its dates is not known yet, it keeps the row until
+// another row shows it.
 func (t *table) row(line int, fields []string) error {
 	if t.order == logs.NoOrder {
 		order, ends := t.orderOf(fields)
@@ -34,7 +35,8 @@ func (t *table) row(line int, fields []string) error {
 	return t.add(line, fields)
 }
 
-// orderOf returns the order that the dates of a row show; ends is true if any of them ends with the year.
+// orderOf returns the order of day and month that the dates of a row show. ends is true if any of them ends with the
+// year.
 func (t *table) orderOf(fields []string) (order logs.DayOrder, ends bool) {
 	for _, fact := range []string{FactArrival, FactStart, FactEnd} {
 		i, ok := t.at[fact]
@@ -49,7 +51,7 @@ func (t *table) orderOf(fields []string) (order logs.DayOrder, ends bool) {
 	return order, ends
 }
 
-// release adds the rows that were held back.
+// release adds the jobs of the rows that were kept.
 func (t *table) release() {
 	held := t.held
 	t.held = nil
@@ -60,7 +62,7 @@ func (t *table) release() {
 	}
 }
 
-// lineAt is the line that an error is about.
+// lineAt returns the line that an error is about.
 func lineAt(err error) int {
 	var at *textfile.LineError
 	if errors.As(err, &at) {

@@ -8,32 +8,31 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Shape is how a trace is changed before an experiment uses it.
+// Shape describes changes of a trace before an experiment uses it.
 type Shape struct {
-	// Limit is the number of jobs to keep, the first of the file; 0 keeps all.
+	// Limit is the number of jobs to keep, from the start of the file; 0 keeps all.
 	Limit int
-	// Scale multiplies the instants of arrivals and resizes: 0.5 is twice as
-	// fast; 0 means 1. A deadline keeps its distance from the arrival.
+	// Scale multiplies the instants of arrivals and resizes: with 0.5 jobs arrive twice as fast. 0 means 1. The time
+	// from an arrival to its deadline stays the same.
 	Scale float64
-	// Resolution cuts the scaled instants to whole multiples of it; 0 does not.
+	// Resolution rounds the scaled instants down to multiples of it; 0 does not round.
 	Resolution time.Duration
-	// Start is the arrival of the first job, to which all instants are moved, if Shifted.
+	// Start is the new arrival of the first job, if Shifted is true. All instants move by the same time.
 	Start   time.Duration
 	Shifted bool
-	// RunTimeScale multiplies the run times and predictions; 0 means 1. MinRunTime is the least that they are then.
+	// RunTimeScale multiplies run times and predictions; 0 means 1. Results are at least MinRunTime.
 	RunTimeScale float64
 	MinRunTime   time.Duration
-	// ThreadsPerProcessor multiplies the requests; 0 means 1.
+	// ThreadsPerProcessor multiplies the requested threads; 0 means 1.
 	ThreadsPerProcessor int
 }
 
-// Apply changes the trace in place. It fails when an instant would be out of
-// range.
+// Apply changes the trace in place. It returns an error if an instant would be out of range.
 func (s Shape) Apply(t *workload.Trace) error {
 	if s.Limit > 0 && s.Limit < len(t.Jobs) {
 		*t = t.Keep(func(i int) bool { return i < s.Limit })
 	}
-	if s.Scale != 0 && s.Scale != 1 { // waiting times of other arrivals
+	if s.Scale != 0 && s.Scale != 1 { // recorded waiting times belong to the old arrivals
 		t.Waits, t.Origin = nil, 0
 	}
 	first := scheduler.Never
@@ -89,7 +88,7 @@ func (s Shape) Apply(t *workload.Trace) error {
 	return nil
 }
 
-// runTime returns the new value of a run time, or a prediction of one.
+// runTime returns the new value of a run time or a prediction.
 func (s Shape) runTime(d time.Duration) time.Duration {
 	if s.RunTimeScale != 0 && s.RunTimeScale != 1 {
 		d = time.Duration(min(math.Round(float64(d)*s.RunTimeScale), float64(scheduler.Never/2)))
@@ -97,7 +96,7 @@ func (s Shape) runTime(d time.Duration) time.Duration {
 	return max(d, s.MinRunTime)
 }
 
-// instant returns the new value of an instant of the trace.
+// instant returns the new value of an instant. first is the first arrival of the trace.
 func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
 	at -= first
 	if s.Scale != 0 && s.Scale != 1 {
@@ -119,9 +118,8 @@ func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
 	return at, nil
 }
 
-// Template returns the job of a trace, with properties that the trace lacks
-// taken from a template. The class is the template's; the template's deadline
-// is relative to the arrival.
+// Template returns a job of a trace. It has the class of the template, and those properties of the template that the
+// trace lacks. The template's deadline is relative to the arrival.
 func Template(j, template scheduler.Job) scheduler.Job {
 	template.Number, template.Name, template.Arrival = j.Number, j.Name, j.Arrival
 	template.Threads, template.Predicted = j.Threads, j.Predicted

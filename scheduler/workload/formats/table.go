@@ -81,24 +81,24 @@ type TableArgs struct {
 	RequestedUnit time.Duration `arg:"requested_unit,positive"`
 }
 
-// TableSchema are these arguments, with the unit of times.
+// TableSchema returns the arguments of tables, and the unit of times.
 func TableSchema() []schema.Arg {
 	return slices.Insert(schema.Described[TableArgs](source), 4, UnitArg)
 }
 
-// TableArgs are their values, or defaults.
+// TableArgs returns the values of these arguments, or their defaults.
 func (o Options) TableArgs() TableArgs {
 	a := TableArgs{Class: "job", ThreadsPerGPU: 1, MemoryUnit: 1 << 20}
 	schema.Fill(&a, o.Args)
 	return a
 }
 
-// columnsArg is the argument for columns, and dayOrders are the values of dates.
+// columnsArg is the name of the argument for columns. dayOrders are the values of the argument dates.
 const columnsArg = "columns"
 
 var dayOrders = []string{"day_first", "month_first"}
 
-// TableHolds has the facts that tables of jobs can have.
+// TableHolds are the facts that tables of jobs can have.
 const TableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Priorities | Users | Batches | Alternatives
 
 var _ = Register(&Format{
@@ -115,7 +115,7 @@ var _ = Register(&Format{
 	Reader: (&Layout{}).Read,
 })
 
-// The facts of a job that a column can have.
+// The facts about a job that a column can have.
 const (
 	FactArrival   = "arrival"
 	FactRunTime   = "run_time"
@@ -139,91 +139,93 @@ var tableFacts = []string{
 	FactBatch, FactJob, FactClass, FactUser, FactPriority,
 }
 
-// Layout is how a format of tables is laid out.
+// Layout describes the columns of a format of tables.
 type Layout struct {
-	// Columns are the names of the columns of each fact: the first present one counts.
+	// Columns has the possible names of the column of each fact; the first that the file has is used.
 	Columns map[string][]string
-	// Names are the names of all columns, for a file without a header line.
+	// Names are the names of all columns, for files without a header line.
 	Names     []string
 	Separator rune
-	// Rows reads the rows, and Memory and GPUs amounts in them, where they are written in another way.
+	// Rows reads the rows of files that are not plain CSV. Memory and GPUs parse amounts that have another form.
+	// Each may be nil.
 	Rows   textfile.EachRows
 	Memory func(text string, unit int64) (bytes int64, each byte, err error)
 	GPUs   func(text string, nodes int) (int, error)
-	// GPUScale and CPUScale are the values of 1 in the columns of GPUs and threads; 0 means one.
+	// GPUScale and CPUScale are the number in a column that means one GPU or one thread; 0 means 1.
 	GPUScale, CPUScale float64
-	// Repeats says that several jobs have the same name: their number is added to it.
+	// Repeats says that several jobs can have the same name. A number is then appended to their names.
 	Repeats bool
-	// Began says that a job without a start has never run, whatever its run time.
+	// Began says that a job without a start has never run, even if it has a run time.
 	Began bool
 	// RequestedUnit is the unit of requested times; 0 means the unit of the file.
 	RequestedUnit time.Duration
-	// Times is the column with the number of equal parts of a job, by which its
-	// threads and GPUs are multiplied; empty for none.
+	// Times is the column with the number of equal parts of a job. Its threads and GPUs are multiplied by it; empty
+	// for no such column.
 	Times string
-	// Tasks is the column of the number of tasks; the column of used memory is for each task. Empty for none.
+	// Tasks is the column with the number of tasks, by which used memory is multiplied; empty for no such column.
 	Tasks string
-	// Part is the column of the part of one GPU that a job uses, in thousandths; empty for none.
+	// Part is the column with the fraction of one GPU that a job uses, in thousandths; empty for no such column.
 	Part string
-	// Slurm says that Slurm has printed the file.
+	// Slurm says that Slurm has written the file.
 	Slurm bool
 	// Ignore reports whether a row is not a separate job.
 	Ignore func(job string) bool
-	// Unused returns a sentence about columns of a file that no argument names, and errs for those that the format does not
-	// have; nil where all may be there.
+	// Unused returns a sentence about columns of a file that are not used. It returns an error for columns that the
+	// format does not have. It is nil if any columns are allowed.
 	Unused func(columns []string) (said string, err error)
-	// Assumptions are the assumptions of the format, in sentences.
+	// Assumptions are the assumptions of the format, as sentences for users.
 	Assumptions []string
 }
 
-// table is a file being read.
+// table is the state while a file is read.
 type table struct {
 	*Layout
 	logs.Builder
-	at    map[string]int // of the facts; absent for none
+	at    map[string]int // column index by fact; facts without a column are left out
 	named map[string]string
 	where []schema.Setting
 	columnIndexes
 	o      Options
 	args   TableArgs
-	latest time.Duration // of all instants
+	latest time.Duration // latest instant so far
 	first  time.Duration
 	dated  bool
 	count  int
-	// alternatives are the names of those that columns describe.
+	// alternatives are the names of the alternatives that columns describe.
 	alternatives []string
-	attempts     map[string]int // by name of a job, how many rows it has, in tables of Slurm
+	attempts     map[string]int // in tables of Slurm, the number of rows by name of a job
 	counted
-	commas  bool   // separate fields
-	cluster string // of the rows before, in tables of Slurm
+	commas  bool   // commas separate fields
+	cluster string // in tables of Slurm, the cluster of the rows so far
 
 	file    string
-	order   logs.DayOrder // of dates that end with the year
+	order   logs.DayOrder // order of day and month in dates that end with the year
 	compact logs.CompactDates
 	limits  limitsSeen
-	held    []heldRow // rows from the first on with such a date, until one shows their order
-	late    []error   // the errors of these
-	line    int       // that is read at present
-	// Lines of the first number, date with a zone and date without one that are instants; 0 for none.
+	held    []heldRow // rows that are kept until one shows the order
+	late    []error   // errors of the kept rows
+	line    int       // line that is being read
+	// Lines of the first instant that is a number, a date with a zone, or a date without a zone; 0 for none so far.
 	numbers, zoned, zoneless int
-	// percent has, of facts that may have it, the lines of the first plain number and of the first in percent.
+	// percent has, for facts that may be in percent, the lines of the first plain number and of the first number in
+	// percent.
 	percent map[string]*[2]int
 }
 
-// columnIndexes are the indexes of columns; negative for none.
+// columnIndexes are the indexes of columns; negative if the file does not have the column.
 type columnIndexes struct {
 	whereI                []int
 	timesI, partI, tasksI int
 	clusterI              int // in tables of Slurm
 }
 
-// counted has the numbers of rows of a kind.
+// counted counts rows of some kinds, for messages.
 type counted struct {
 	parts   int // jobs that use a part of a GPU
 	never   int // jobs that never started
 	running int // jobs that have not ended
-	arrays  int // several tasks
-	again   int // jobs with the name of one before
+	arrays  int // rows that stand for several tasks of an array
+	again   int // jobs with the name of an earlier one
 }
 
 // Read reads a file of the layout.
@@ -307,7 +309,7 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	return t.Finish(skipped), nil
 }
 
-// hasAll reports whether all mapped columns have their names in a row.
+// hasAll reports whether a row has the names of all mapped columns.
 func hasAll(row []string, mapped []schema.Setting) bool {
 	for _, c := range mapped {
 		if !slices.ContainsFunc(row, func(name string) bool { return strings.TrimSpace(name) == c.Value }) {
@@ -317,10 +319,10 @@ func hasAll(row []string, mapped []schema.Setting) bool {
 	return true
 }
 
-// latestInstant is beyond any instant that counts from the beginning of a log: about three years.
+// latestInstant is about three years, later than any instant that counts from the start of a log.
 const latestInstant = 100_000_000 * time.Second
 
-// head finds the columns.
+// head finds the columns of the facts.
 func (t *table) head(columns []string) error {
 	columns = slices.Clone(columns)
 	for i := range columns {
@@ -359,7 +361,7 @@ func (t *table) head(columns []string) error {
 		}
 		t.at[c.Name], t.named[c.Name] = i, c.Value
 		mapped := slices.ContainsFunc(t.args.Columns, func(o schema.Setting) bool { return o.Name == FactRunTime })
-		if (c.Name == FactStart || c.Name == FactEnd) && !mapped { // only mapped columns, not the known ones
+		if (c.Name == FactStart || c.Name == FactEnd) && !mapped { // only if the user has mapped it
 			delete(t.at, FactRunTime)
 		}
 	}
@@ -400,8 +402,7 @@ func (t *table) head(columns []string) error {
 	return t.checkAlternatives()
 }
 
-// text returns a row's text for a fact; ok is false if no column has it, or the field is
-// empty or unknown.
+// text returns the field of a fact. ok is false if no column has the fact, or the field is empty or means unknown.
 func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	i, ok := t.at[fact]
 	if !ok {
@@ -422,8 +423,8 @@ func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	return text, true
 }
 
-// selected reports whether a field has one of the texts that are separated by bars. For Slurm's output the first word
-// counts as well: "CANCELLED by 1001".
+// selected reports whether a field has one of the texts that bars separate. In Slurm's output, its first word is
+// also compared: "CANCELLED by 1001".
 func (t *table) selected(field, texts string) bool {
 	field = strings.TrimSpace(field)
 	first, _, _ := strings.Cut(field, " ")
@@ -500,7 +501,7 @@ func (t *table) add(line int, fields []string) error {
 			return err
 		}
 	}
-	if t.Slurm { // a job that was started again, or whose number was used again
+	if t.Slurm { // it was started again, or its number was used again
 		if n := t.attempts[j.Name]; n > 0 {
 			t.again++
 			name := fmt.Sprintf("%s-%d", j.Name, n+1)

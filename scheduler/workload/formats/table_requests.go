@@ -49,7 +49,7 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		}
 	}
 	j.GPUs, j.Threads = gpus, threads
-	if nodes > 1 { // the same on each
+	if nodes > 1 { // every node needs the same number
 		if gpus%nodes != 0 {
 			return fmt.Errorf("%d GPUs cannot be divided evenly over %d nodes", gpus, nodes)
 		}
@@ -86,14 +86,15 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 	return nil
 }
 
-// whole reads a whole number, or one of parts that add up to one, which is rounded up.
+// whole reads a whole number. With a scale, it reads a number of fractions, and rounds the sum up. It returns none
+// if the file has no value.
 func (t *table) whole(fields []string, fact string, none int, scale float64) (int, error) {
 	text, ok := t.text(fields, fact)
 	if !ok {
 		return none, nil
 	}
 	number := text
-	if fact == FactNodes && t.Slurm { // "1-4" until it is known: the least
+	if fact == FactNodes && t.Slurm { // "1-4" while the number is not known: use the least
 		number, _, _ = strings.Cut(text, "-")
 	}
 	x, err := t.amount(fact, number)
@@ -103,7 +104,7 @@ func (t *table) whole(fields []string, fact string, none int, scale float64) (in
 	return int(math.Ceil(x*scale - 1e-9)), nil
 }
 
-// amount reads a number of things, and notes how it is written.
+// amount reads a number of things, and records whether it is in percent.
 func (t *table) amount(fact, text string) (float64, error) {
 	x, err := count(text)
 	if err == nil && x > 0 {
@@ -122,8 +123,8 @@ func (t *table) amount(fact, text string) (float64, error) {
 	return x, err
 }
 
-// gpus reads a number of GPUs, or a list of resources with one ("cpu=4,gres/gpu:a100=2",
-// or "gres:gpu:2" of each node).
+// gpus reads a number of GPUs, or a list of resources that has one ("cpu=4,gres/gpu:a100=2"; in "gres:gpu:2" for
+// each node).
 func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 	text, ok := t.text(fields, FactGPUs)
 	if !ok {

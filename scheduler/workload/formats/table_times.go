@@ -12,10 +12,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
-// hasZone matches dates with a zone.
+// hasZone matches dates with a time zone.
 var hasZone = regexp.MustCompile(`\d ?(Z|[+-]\d\d:?\d\d)$| (UTC|GMT)\b`)
 
-// noteForm records the form of a file's instants. Numbers and dates cannot be compared.
+// noteForm records whether instants of the file are numbers or dates. It returns an error for a mixture, because
+// numbers and dates cannot be compared.
 func (t *table) noteForm(text string) error {
 	first := func(at *int) {
 		*at = cmp.Or(*at, t.line)
@@ -42,19 +43,19 @@ func (t *table) noteForm(text string) error {
 	return nil
 }
 
-// isTime reports whether a fact is an instant or a length of time.
+// isTime reports whether a fact is an instant or a duration.
 func isTime(fact string) bool {
 	return fact == FactArrival || fact == FactStart || fact == FactEnd ||
 		strings.HasSuffix(fact, FactRunTime) || strings.HasSuffix(fact, FactRequested)
 }
 
-// Jobs that nothing can be learned from: they are left out, and counted.
+// Errors for jobs that are left out and counted, because their run time is not known.
 var (
 	errNeverStarted = errors.New("it never started")
 	errNotEnded     = errors.New("it has not ended")
 )
 
-// waited returns the time that a job waited, by its start; negative if the file does not have it.
+// waited returns the waiting time of a job, from its start; negative if the file does not have a start.
 func (t *table) waited(j *scheduler.Job, fields []string) time.Duration {
 	if _, ok := t.text(fields, FactStart); !ok {
 		return -1
@@ -66,7 +67,7 @@ func (t *table) waited(j *scheduler.Job, fields []string) time.Duration {
 	return start - j.Arrival
 }
 
-// timesOf reads the arrival and the run time of a job; a run time below 0 is unknown.
+// timesOf reads the arrival and the run time of a job. A negative run time means unknown.
 func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, err error) {
 	arrival, err := t.instant(fields, FactArrival)
 	if err != nil {
@@ -104,12 +105,12 @@ func (l *limitsSeen) add(run, limit time.Duration, plain bool) {
 // wrongUnit reports whether most jobs ran much longer than their requested times, so that another unit is likely.
 func (l *limitsSeen) wrongUnit() bool { return 2*l.exceeded > l.all }
 
-// unitOfRequests is the unit of requested times.
+// unitOfRequests returns the unit of requested times.
 func (t *table) unitOfRequests() time.Duration {
 	return cmp.Or(t.args.RequestedUnit, t.RequestedUnit, t.o.Unit())
 }
 
-// runTime reads a run time: -1 if the file has none at all.
+// runTime reads the run time of a row; -1 if the file has no run times.
 func (t *table) runTime(fields []string) (time.Duration, error) {
 	if _, ok := t.at[FactStart]; ok && t.Began {
 		if _, ok := t.text(fields, FactStart); !ok {

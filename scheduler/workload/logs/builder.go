@@ -11,18 +11,18 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Builder collects a trace while its file is read. The zero value is empty.
+// Builder collects the jobs of a trace while a file is read. The zero value is empty.
 type Builder struct {
 	workload.Trace
-	// names is nil as long as each name was greater than the one before it, by
-	// length and then by letters, as running numbers are.
+	// names is the set of all names. It stays nil while each name is greater than the name before it, by length,
+	// then by letters, as for increasing numbers. Such names cannot repeat.
 	names map[string]bool
-	// shared are strings that many jobs have: they are kept once.
+	// shared has strings that many jobs have, so that each is in memory once.
 	shared map[string]string
 }
 
-// Add appends a job with its run time, which is negative when unknown, and
-// numbers the job. Names must be unique, and valid as the name of a log file.
+// Add adds a job and numbers it. A negative run time means unknown. It returns an error for a name that is not
+// unique or cannot name a log file.
 func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 	switch {
 	case len(b.Jobs) >= workload.MaxJobs:
@@ -41,7 +41,7 @@ func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 		b.names[j.Name] = true
 	}
 	j.Number = len(b.Jobs)
-	if len(b.Jobs) == cap(b.Jobs) { // append would grow, and copy, by a quarter at a time
+	if len(b.Jobs) == cap(b.Jobs) { // append would grow by a quarter, and copy each time
 		b.Jobs = slices.Grow(b.Jobs, len(b.Jobs)+1)
 	}
 	b.Jobs = append(b.Jobs, j)
@@ -50,7 +50,7 @@ func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 	return nil
 }
 
-// Waited sets the waiting time in the log of the job that was added last.
+// Waited sets the recorded waiting time of the job that was added last.
 func (b *Builder) Waited(wait time.Duration) {
 	for len(b.Waits) < len(b.Jobs)-1 {
 		b.Waits = append(b.Waits, -1)
@@ -58,7 +58,7 @@ func (b *Builder) Waited(wait time.Duration) {
 	b.Waits = append(b.Waits, wait)
 }
 
-// UsedMemory sets the memory of the job that was added last; a larger use replaces a smaller one.
+// UsedMemory sets the memory of the job that was added last. It keeps the larger of several uses.
 func (b *Builder) UsedMemory(requested, used int64) {
 	if requested <= 0 || used <= 0 {
 		return
@@ -68,12 +68,12 @@ func (b *Builder) UsedMemory(requested, used int64) {
 	*last = workload.MemoryUse{Requested: requested, Used: max(last.Used, used)}
 }
 
-// Resize appends a change of a job's request.
+// Resize adds a change of a job's request.
 func (b *Builder) Resize(line int, z scheduler.Resize) {
 	b.Resizes, b.ResizeLines = append(b.Resizes, z), append(b.ResizeLines, int32(line))
 }
 
-// AddAlternatives adds all ways in which the job that was added last can run.
+// AddAlternatives sets the alternatives of the job that was added last.
 func (b *Builder) AddAlternatives(all []workload.Alternative) {
 	if len(all) == 0 {
 		return
@@ -82,7 +82,7 @@ func (b *Builder) AddAlternatives(all []workload.Alternative) {
 	b.Alternatives[len(b.Jobs)-1] = all
 }
 
-// Finish returns the trace, without those lines that were skipped.
+// Finish returns the trace. skipped are the errors of skipped lines.
 func (b *Builder) Finish(skipped []error) workload.Trace {
 	if !slices.ContainsFunc(b.RunTimes, func(d time.Duration) bool { return d >= 0 }) {
 		b.RunTimes = nil
@@ -120,15 +120,14 @@ func (b *Builder) taken(name string) bool {
 	return b.names[name]
 }
 
-// ValidName reports whether a job may have the name: its log is a file of that name.
+// ValidName reports whether a job may have the name, which is also the name of its log file.
 func ValidName(name string) bool {
 	return name != "." && name != ".." && !strings.ContainsFunc(name, func(r rune) bool {
 		return r < ' ' || r == '/' || r == '\\' || r == 0x7f
 	})
 }
 
-// Share returns an equal string, the same one each time, so that a text which
-// many jobs have is kept in memory once.
+// Share returns a string that equals s. Equal arguments get the same string, so that it is in memory once.
 func (b *Builder) Share(s string) string {
 	kept, ok := b.shared[s]
 	if !ok {

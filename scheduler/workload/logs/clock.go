@@ -1,5 +1,5 @@
-// Package logs reads what logs of clusters and simulators write, for all formats of traces: instants, spans of time, amounts
-// of memory, and jobs line by line.
+// Package logs parses texts that logs of clusters and simulators contain, for all formats of traces: instants,
+// durations, amounts of memory. Its Builder collects jobs line by line.
 package logs
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// dates are the forms of dates in logs. Dates with names of months, and dates whose order is known, have been
-// rewritten with the year first.
+// dates are the layouts of dates in logs. Dates with names of months, and dates that end with the year, were
+// rewritten before with the year first.
 var dates = []string{
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00",
 	"2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05 MST", "2006-1-2 15:04:05",
@@ -28,10 +28,10 @@ var dates = []string{
 
 const dateTime = "2006-01-02T15:04:05"
 
-// ParseInstant reads an instant of a log: a number of units since any origin, or a date,
-// as the time since the beginning of 1970 (UTC unless it names a zone).
+// ParseInstant parses an instant of a log: a number of units from any origin, or a date. It returns the time since
+// the start of 1970, in UTC unless the date names a zone.
 func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
-	if len(text) == len(dateTime) && text[10] == 'T' { // most dates of logs
+	if len(text) == len(dateTime) && text[10] == 'T' { // most dates of logs have this form
 		if at, err := time.Parse(dateTime, text); err == nil {
 			return since1970(at, text)
 		}
@@ -46,7 +46,7 @@ func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 			if err != nil {
 				continue
 			}
-			// Where a zone has no known offset here, time.Parse treats its name as UTC.
+			// For a zone name without a known offset, time.Parse assumes UTC, which would be wrong.
 			if zone, offset := at.Zone(); offset == 0 && !slices.Contains([]string{"", "UTC", "GMT"}, zone) {
 				return 0, fmt.Errorf("the zone of %q is not known: write it as an offset, like +01:00", text)
 			}
@@ -64,9 +64,9 @@ func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 	return at, nil
 }
 
-// since1970 returns the time from the beginning of 1970 to an instant, which text writes.
+// since1970 returns the time from the start of 1970 to at. text is the date in the log, for errors.
 func since1970(at time.Time, text string) (time.Duration, error) {
-	if y := at.Year(); y < 1678 || y > 2261 { // outside, UnixNano is not defined
+	if y := at.Year(); y < 1678 || y > 2261 { // outside these years, UnixNano is not defined
 		return 0, tooFar(text)
 	}
 	return time.Duration(at.UnixNano()), nil
@@ -83,7 +83,7 @@ func noInstant(text string) error {
 	return fmt.Errorf("%q is neither a number nor a date like 2017-10-03 05:33:33", text)
 }
 
-// IsDate reports whether the instant of a log is a date and not a number: 2017-10-03, 2017/10/03, 03.10.2017,
+// IsDate reports whether the text of an instant is a date, not a number: 2017-10-03, 2017/10/03, 03.10.2017,
 // 20171003T053333, 10/03/2017 or 3 Oct 2017.
 func IsDate(text string) bool {
 	if len(text) < 8 || text[0] == '-' {
@@ -101,18 +101,18 @@ func IsDate(text string) bool {
 	return ok
 }
 
-// withMonth are dates with names of months: 12 Mar 2024 10:03, 12/Mar/2024:10:03:01 +0100, Mar 12, 2024 10:03
-// and, as the command date writes them, Tue Mar 12 10:03:01 UTC 2024.
+// withMonth matches dates with names of months: 12 Mar 2024 10:03, 12/Mar/2024:10:03:01 +0100, Mar 12, 2024 10:03
+// and, from the command date, Tue Mar 12 10:03:01 UTC 2024.
 var withMonth = []*regexp.Regexp{
 	regexp.MustCompile(`^(?P<d>\d{1,2})(?:st|nd|rd|th)?[ /.-]+(?P<m>[a-z]+)[ /.,-]+(?P<y>\d{4})(?:[ :,T]+(?P<t>\d.*))?$`),
 	regexp.MustCompile(`^(?P<m>[a-z]+)[ .-]+(?P<d>\d{1,2})(?:st|nd|rd|th)?[ ,-]+(?P<y>\d{4})(?:[ ,T]+(?P<t>\d.*))?$`),
 	regexp.MustCompile(`^(?P<m>[a-z]+)[ .-]+(?P<d>\d{1,2}),? +(?P<t>\d[^ ]*(?: [ap]m)?(?: [^ ]+)?) +(?P<y>\d{4})$`),
 }
 
-// weekday is the name of one before a date.
+// weekday matches the name of a weekday before a date.
 var weekday = regexp.MustCompile(`^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[ ,]+`)
 
-// yearFirst writes a date with the name of a month with numbers, the year first; ok is false for any other text.
+// yearFirst rewrites a date with the name of a month as numbers with the year first; ok is false for other texts.
 func yearFirst(text string) (date string, ok bool) {
 	if !strings.ContainsFunc(text, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }) {
 		return "", false
@@ -142,19 +142,19 @@ var months = []string{
 	"july", "august", "september", "october", "november", "december",
 }
 
-// DayOrder says which comes first in dates that end with the year, the day or the month.
+// DayOrder says whether the day or the month is first in dates that end with the year.
 type DayOrder int
 
-// The orders. Most dates do not show one: 03/04/2024.
+// The orders. Most dates, such as 03/04/2024, do not show their order.
 const (
 	NoOrder DayOrder = iota
 	DayFirst
 	MonthFirst
 )
 
-// OrderOf returns the order of day and month in a date that ends with the year, before its time. In
-// 03/13/2024, 3-13-2024 and 03/13/24 the month is first, as there is no month 13. 13/03/24 may begin with the year. ok is
-// false for other texts.
+// OrderOf returns the order of day and month in a date that ends with the year. In 03/13/2024, 3-13-2024 and
+// 03/13/24 the month is first, because there is no month 13. 13/03/24 shows no order: it may begin with the year. ok
+// is false for other texts.
 func OrderOf(text string) (order DayOrder, ok bool) {
 	first, second, rest, ok := yearLast(text)
 	switch {
@@ -166,7 +166,7 @@ func OrderOf(text string) (order DayOrder, ok bool) {
 	return NoOrder, ok
 }
 
-// In writes a date that ends with the year with the year first. Other texts stay as they are.
+// In rewrites a date that ends with the year, so that it begins with the year. Other texts are returned unchanged.
 func (o DayOrder) In(text string) string {
 	day, month, rest, ok := yearLast(text)
 	if !ok || o == NoOrder {
@@ -178,7 +178,7 @@ func (o DayOrder) In(text string) string {
 	return fmt.Sprintf("%s-%02d-%02d%s", rest[:4], month, day, rest[4:])
 }
 
-// yearLast takes the first numbers off a date like 3/13/2024 10:00: the rest begins with the year.
+// yearLast splits a date like 3/13/2024 10:00 into its first two numbers and the rest, which begins with the year.
 func yearLast(text string) (first, second int, rest string, ok bool) {
 	number := func() (n int) {
 		digits := 0
@@ -207,9 +207,8 @@ func yearLast(text string) (first, second int, rest string, ok bool) {
 	return first, second, text, ok
 }
 
-// ParseSpan reads a length of time of a log: a number of units; hours, minutes and seconds
-// with colons, behind days and a hyphen ("1-02:03:04", as Slurm writes it); or numbers
-// with units of time ("1h30m", "90 min", "1 day, 2:03:04", "PT1H30M").
+// ParseSpan parses a duration of a log. It is a number of units, a clock with optional days as Slurm writes it
+// ("1-02:03:04"), or numbers with units of time ("1h30m", "90 min", "1 day, 2:03:04", "PT1H30M").
 func ParseSpan(text string, unit time.Duration) (time.Duration, error) {
 	if strings.Contains(text, ":") || daysAhead(text) {
 		if d, ok := parseClock(text); ok {
@@ -240,8 +239,8 @@ func daysAhead(text string) bool {
 	return ok && days != "" && hours != "" && strings.Trim(days+hours, "0123456789") == ""
 }
 
-// parseClock reads [days-]hours[:minutes[:seconds]] or, without days, [[hours:]minutes:]seconds.
-// All but the first of the parts with colons are below 60.
+// parseClock parses [days-]hours[:minutes[:seconds]] or, without days, [[hours:]minutes:]seconds. Parts after the
+// first colon are below 60.
 func parseClock(text string) (time.Duration, bool) {
 	days, rest, hasDays := strings.Cut(text, "-")
 	if !hasDays {
@@ -278,9 +277,9 @@ func parseClock(text string) (time.Duration, bool) {
 	return sum, true
 }
 
-// ParseMemory reads an amount of memory in bytes: a number of units, or with a letter for a
-// binary unit behind it and perhaps one that says of what ("4000Mc" of each core, "16Gn" of
-// each node, as Slurm writes it), which is returned.
+// ParseMemory parses an amount of memory and returns bytes. It is a number of units, or a number with a letter for a
+// binary unit. Slurm may append a further letter, which is returned as each: "4000Mc" is for each core, "16Gn" for
+// each node.
 func ParseMemory(text string, unit int64) (bytes int64, each byte, err error) {
 	number := text
 	if n := len(number); n > 1 && (number[n-1] == 'c' || number[n-1] == 'n') {
@@ -299,7 +298,7 @@ func ParseMemory(text string, unit int64) (bytes int64, each byte, err error) {
 	return int64(x * float64(unit)), each, nil
 }
 
-// spanUnits are the units of time by the names that logs have for them.
+// spanUnits has the units of time by their names in logs.
 var spanUnits = map[string]time.Duration{}
 
 func init() {
@@ -314,11 +313,11 @@ func init() {
 	}
 }
 
-// longestSpan is the longest length of time that is read with units.
+// longestSpan is the longest duration with units that is accepted.
 const longestSpan = 1e6 * time.Hour
 
-// parseWords reads a length of time with units ("1 day 2 hours", "90 min"), perhaps with a clock behind them
-// ("1 day, 2:03:04"), or as ISO 8601 writes it ("PT1H30M"), without years and months.
+// parseWords parses a duration with units ("1 day 2 hours", "90 min"), with an optional clock at the end ("1 day,
+// 2:03:04"), or in the form of ISO 8601 ("PT1H30M") without years and months.
 func parseWords(text string) (sum time.Duration, ok bool) {
 	rest := strings.ToLower(strings.TrimSpace(text))
 	if iso, is := strings.CutPrefix(rest, "p"); is {

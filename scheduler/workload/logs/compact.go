@@ -10,13 +10,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// compactForms are forms of dates without separators.
+// compactForms are layouts of dates without separators.
 var compactForms = []string{
 	"20060102150405", "200601021504", "060102150405", "2006010215", "0601021504", "0201061504", "0102061504",
 	"20060102", "02012006", "01022006",
 }
 
-// shortForms are further forms that Slurm prints by SLURM_TIME_FORMAT. In other logs, numbers of these widths are usual.
+// shortForms are further layouts, which Slurm prints if SLURM_TIME_FORMAT says so. In other logs, numbers of these widths
+// are usual.
 var shortForms = []string{
 	"0102150405", "0201150405", "06010215", "01021504", "02011504", "060102", "020106", "010206", "150405", "1504",
 }
@@ -24,18 +25,18 @@ var shortForms = []string{
 // secondsNow matches numbers of seconds from 2001 to 2033.
 var secondsNow = regexp.MustCompile(`^1\d{9}$`)
 
-// CompactDates finds dates without separators among instants that look like numbers: 2609011000 is 10 o'clock on
+// CompactDates detects dates without separators among instants that look like numbers. 2609011000 may be 10 o'clock on
 // 1 September 2026, or a number of seconds since 1970. Only all instants of a log together show which.
 type CompactDates struct {
-	forms []string // that all instants of digits have; nil before the first
+	forms []string // layouts that all instants of digits have so far; nil before the first
 	first string   // the first instant of digits
-	line  int      // of the first
-	// different are up to three different instants of digits: one alone has the form of a date by chance.
+	line  int      // line of the first
+	// different has up to three different instants of digits. A single one may have the form of a date by chance.
 	different []string
 }
 
-// Add takes an instant of a line. Texts with other characters than digits are left out. In a log of Slurm, short forms count
-// as well.
+// Add records the instant of a line. It ignores texts with other characters than digits. In a log of Slurm, it also
+// considers shortForms.
 func (c *CompactDates) Add(text string, line int, short bool) {
 	if c.line > 0 && len(c.forms) == 0 || text == "" || strings.Trim(text, "0123456789") != "" {
 		return
@@ -61,7 +62,7 @@ func (c *CompactDates) Add(text string, line int, short bool) {
 	}
 }
 
-// Err returns an error where all instants of digits may be dates. The remedy says how to write them.
+// Err returns an error if all instants of digits may be dates. The error says how to write the dates.
 func (c *CompactDates) Err(file, remedy string) error {
 	if len(c.forms) == 0 || len(c.different) < 3 && secondsNow.MatchString(c.first) {
 		return nil

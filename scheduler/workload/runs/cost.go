@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// paid is the cost of a run, from a line of a table.
+// paid is a line of a table of costs.
 type paid struct {
 	usd         float64
 	line, table string
@@ -29,12 +29,12 @@ func (r *reader) cost(line int, v []string) error {
 	return nil
 }
 
-// charge gives the costs of a table to the runs.
+// charge assigns the costs of a table to runs.
 func (r *reader) charge() (warnings []string) {
 	r.owed = map[*Run]float64{}
 	var strangers []string
 	keys := slices.Sorted(maps.Keys(r.costs))
-	slices.SortStableFunc(keys, func(a, b string) int { // those that name their run exactly go first
+	slices.SortStableFunc(keys, func(a, b string) int { // keys that equal the name of a run come first
 		switch exact := r.byKey[a] != nil; {
 		case exact == (r.byKey[b] != nil):
 			return 0
@@ -59,15 +59,15 @@ func (r *reader) charge() (warnings []string) {
 	return warnings
 }
 
-// same reports whether two tables that round differently have the same cost.
+// same reports whether two costs differ only by rounding.
 func same(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(a, b) }
 
-// priced reports whether costs follow from prices.
+// priced reports whether the options have prices, from which costs are computed.
 func (o *Options) priced() bool {
 	return o.WorkerPrice != 0 || o.ParameterServerPrice != 0 || len(o.TypePrices) > 0
 }
 
-// unpriced warns where prices are given, and the number of workers is not known.
+// unpriced returns a warning if there are prices but the number of workers is not known.
 func (r *reader) unpriced() []string {
 	if !r.priced() || r.Workers > 0 || slices.ContainsFunc(r.runs, func(run *Run) bool { return len(run.Servers) > 0 }) {
 		return nil
@@ -80,8 +80,8 @@ func (r *reader) unpriced() []string {
 		"count: " + from}
 }
 
-// price returns the cost of a run: each worker for the run's duration, or for the
-// server's uptime if it was revoked, and the parameter servers for its duration.
+// price returns the cost of a run. A worker costs its price for the duration of the run, or for its uptime if it was
+// revoked. Parameter servers cost theirs for the duration.
 func (r *reader) price(run *Run) float64 {
 	workers := r.Workers
 	if workers == 0 {

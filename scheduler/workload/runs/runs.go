@@ -1,5 +1,5 @@
-// Package runs reads the tables that studies of distributed training leave: when which checkpoint was evaluated, which
-// servers took part and for how long. A table is recognized by its columns, whatever its file is called.
+// Package runs reads tables that studies of distributed training publish: when checkpoints were evaluated, which
+// servers took part, and for how long. It recognizes a table by its columns, not by the name of the file.
 package runs
 
 import (
@@ -22,33 +22,30 @@ import (
 
 // Run is one recorded training run.
 type Run struct {
-	// Group is the group in which runs are numbered, such as a zone; it may be empty.
+	// Group is the group in which runs are numbered, such as a zone; it may be empty. ID is the number.
 	Group, ID string
-	// Points are the evaluated checkpoints in the order of their time, from the row of
-	// step 0 on.
+	// Points are the evaluated checkpoints ordered by time, from step 0 on.
 	Points []Point
-	// Duration is from the row of step 0 to the first row at or above the last step.
-	// Of a run that is not whole it is to its last row.
+	// Duration is the time from step 0 to the first checkpoint at or after the last step. Whole is false if the run
+	// did not reach that step; Duration then ends at its last checkpoint.
 	Duration time.Duration
 	Whole    bool
-	// Accuracy and Loss are the values at the last point within the duration; NaN: none.
+	// Accuracy and Loss are the values at the last checkpoint within Duration; NaN if unknown.
 	Accuracy, Loss float64
-	// Servers are the servers in the server table; Known reports whether the table says
-	// which of them were revoked.
+	// Servers are the servers of the run. Known reports whether the table says which of them were revoked.
 	Servers []Server
 	Known   bool
-	// Cost in dollars, NaN where it is not known.
+	// Cost is in dollars; NaN if unknown.
 	Cost float64
-	// Restarted counts the times that the steps decreased: training resumed
-	// from a checkpoint.
+	// Restarted counts how often the step decreased, because training resumed from a checkpoint.
 	Restarted int
 }
 
-// Point is a checkpoint that was evaluated.
+// Point is an evaluated checkpoint.
 type Point struct {
 	At             time.Duration
 	Step           int
-	Accuracy, Loss float64 // NaN: not in the table
+	Accuracy, Loss float64 // NaN if the table does not have it
 }
 
 // Server is a server of a run.
@@ -58,7 +55,7 @@ type Server struct {
 	Revoked bool
 }
 
-// Name names a run: "us-east1-c-run3".
+// Name returns the name of a run: "us-east1-c-run3".
 func (r *Run) Name() string {
 	if r.Group == "" {
 		return "run" + r.ID
@@ -66,7 +63,7 @@ func (r *Run) Name() string {
 	return r.Group + "-run" + r.ID
 }
 
-// Revocations counts the servers that were revoked; NaN where it is not known.
+// Revocations returns the number of revoked servers; NaN if unknown.
 func (r *Run) Revocations() float64 {
 	if !r.Known {
 		return math.NaN()
@@ -80,22 +77,22 @@ func (r *Run) Revocations() float64 {
 	return float64(n)
 }
 
-// Options are the options for reading tables.
+// Options are options for reading tables.
 type Options struct {
-	// Columns has the columns of facts, where they have other names than Facts lists.
+	// Columns maps facts to names of columns that differ from the names in Facts.
 	Columns map[string]string
-	// Steps is the last step of a whole run; 0: runs end with their last row, and those
-	// that end before 99% of the largest step are not whole.
+	// Steps is the last step of a whole run. If it is 0, runs end with their last row. Runs that end before 99% of
+	// the largest step are then not whole.
 	Steps int
-	// Revoked are the values that mark a revoked server; by default DefaultRevoked.
+	// Revoked are the values that mark a revoked server; nil means DefaultRevoked.
 	Revoked []string
-	// Servers that take part in a run besides those that evaluate: Workers, and
-	// ParameterServers. Workers 0 means the number in the server table.
+	// Workers and ParameterServers are the numbers of servers in a run, without those that evaluate checkpoints.
+	// Workers 0 means the number in the server table.
 	Workers, ParameterServers int
-	// WorkerPrice and ParameterServerPrice are in dollars per hour; both 0, without
-	// TypePrices: the costs come from a table of costs, if there is one.
+	// WorkerPrice and ParameterServerPrice are in dollars per hour. If both are 0 and TypePrices is empty, costs are
+	// read from a table, if there is one.
 	WorkerPrice, ParameterServerPrice float64
-	// TypePrices are the prices of workers with a type in their names; of several the last.
+	// TypePrices are the prices of workers whose names contain a type. If several types match, the last one is used.
 	TypePrices []TypePrice
 }
 
@@ -105,21 +102,20 @@ type TypePrice struct {
 	Price float64
 }
 
-// Has reports whether a server of this name has the type.
+// Has reports whether the name of a server contains the type.
 func (t TypePrice) Has(server string) bool { return within(plainName(server), plainName(t.Type)) }
 
-// DefaultRevoked are the values by which a table marks a revoked server, in any
-// case.
+// DefaultRevoked are the values that mark a revoked server, in upper or lower case.
 var DefaultRevoked = []string{"revoked", "preempted", "true", "yes", "1"}
 
-// Fact is a kind of column, and the names by which it is found: without regard to
-// case, blanks, hyphens and underscores.
+// Fact is a kind of column, and its possible names. Names are compared without case, blanks, hyphens and
+// underscores.
 type Fact struct {
 	Name, Doc string
 	Columns   []string
 }
 
-// Facts lists the facts that are read from tables.
+// Facts are the facts that are read from tables.
 var Facts = []Fact{
 	{"time", "when a checkpoint was evaluated, in seconds", []string{"walltime", "time", "timestamp", "times"}},
 	{"step", "its step", []string{"step", "globalstep", "iteration"}},
@@ -133,7 +129,7 @@ var Facts = []Fact{
 	{"cost", "dollars of a run", []string{"cost", "costusd", "dollars"}},
 }
 
-// plain returns a column's name in the form for comparisons.
+// plain returns the name of a column in the form for comparisons.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _-()", r) {
@@ -143,7 +139,7 @@ func plain(name string) string {
 	}, strings.ToLower(name))
 }
 
-// CheckColumns reports names in Columns that are no facts.
+// CheckColumns returns an error for names in Columns that are not facts.
 func (o *Options) CheckColumns() error {
 	names := schema.Each(Facts, func(f Fact) string { return f.Name })
 	for name := range o.Columns {
@@ -157,31 +153,30 @@ func (o *Options) CheckColumns() error {
 // ErrNoTables is returned for a folder without a table of checkpoints.
 var ErrNoTables = errors.New("no CSV file here has columns for the time and the step of checkpoints")
 
-// reader reads the tables of a folder.
+// reader is the state while the tables of a folder are read.
 type reader struct {
 	Options
 	runs  []*Run
 	byKey map[string]*Run
-	costs map[string]paid // by the keys of the table of costs, whose zones can have longer or shorter names
+	costs map[string]paid // by the key in the table of costs, whose zones can have longer or shorter names
 	owed  map[*Run]float64
-	// others are files without the columns of any of these tables.
+	// others are files that are none of these tables.
 	others []string
 	all    []serverRow
-	marks  bool // the server table says which were revoked
+	marks  bool // the server table says which servers were revoked
 	seen   []string
-	files  int    // tables of checkpoints
-	alone  bool   // a table of checkpoints without a column of the run is the first run of the file's name
-	path   string // the name of the table that is read
+	files  int    // number of tables of checkpoints
+	alone  bool   // each table of checkpoints without a column of runs is one run
+	path   string // name of the table that is being read
 }
 
 type serverRow struct {
 	Server
-	group, run string // empty where the table has no such columns
+	group, run string // empty if the table does not have the column
 	line       string
 }
 
-// Read reads the runs in a folder, in the order of their first rows. Warnings
-// describe doubtful data of single runs.
+// Read reads the runs in a folder, in the order of their first rows. warnings describe doubtful data of single runs.
 func Read(dir string, o Options) (list []Run, warnings []string, err error) {
 	if err := o.CheckColumns(); err != nil {
 		return nil, nil, err
@@ -191,7 +186,7 @@ func Read(dir string, o Options) (list []Run, warnings []string, err error) {
 		return nil, nil, fmt.Errorf("read recorded runs: %w", err)
 	}
 	var r *reader
-	for _, alone := range []bool{false, true} { // where no table names the runs, each file is one
+	for _, alone := range []bool{false, true} { // if no table names runs, each file is one run
 		r = &reader{Options: o, byKey: map[string]*Run{}, costs: map[string]paid{}, alone: alone}
 		for _, e := range entries {
 			if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
@@ -214,7 +209,7 @@ func Read(dir string, o Options) (list []Run, warnings []string, err error) {
 	return list, warnings, nil
 }
 
-// noTables describes the files found in place of a table of checkpoints.
+// noTables returns ErrNoTables with the files that were found instead.
 func (r *reader) noTables(dir string) error {
 	if len(r.seen) == 0 {
 		return fmt.Errorf("%s: %w; there is no CSV file at all", dir, ErrNoTables)
@@ -223,7 +218,7 @@ func (r *reader) noTables(dir string) error {
 		dir, ErrNoTables, strings.Join(r.seen, "; "))
 }
 
-// file reads a table, whatever it holds.
+// file reads a table of any of these kinds.
 func (r *reader) file(path string) error {
 	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -232,7 +227,7 @@ func (r *reader) file(path string) error {
 	defer f.Close()
 	r.path = filepath.Base(path)
 	var at map[string]int
-	other := false // it has not the columns of any table
+	other := false // the file is none of these tables
 	var row func(line int, fields []string) error
 	_, err = textfile.EachRow(path, f, false, func(header []string) error {
 		at = r.places(header)
@@ -295,7 +290,7 @@ func (r *reader) places(header []string) map[string]int {
 	return at
 }
 
-// The places of facts in Facts.
+// The indexes of facts in Facts.
 const (
 	factTime = iota
 	factStep
@@ -320,7 +315,7 @@ func number(what, text string, min float64) (float64, error) {
 	return v, nil
 }
 
-// optional is a number that may be absent.
+// optional parses a number that may be empty; it then returns NaN.
 func optional(what, text string) (float64, error) {
 	if text == "" {
 		return math.NaN(), nil
@@ -365,7 +360,7 @@ func (r *reader) checkpoint(_ int, v []string) error {
 		r.byKey[key] = run
 		r.runs = append(r.runs, run)
 	}
-	// Relative to the first row: seconds since 1970 in nanoseconds leave no room for more.
+	// Relative to the first row, nanoseconds fit: seconds since 1970 would leave too few digits.
 	run.Points = append(run.Points, Point{time.Duration(math.Round(at * 1e9)), int(step), accuracy, loss})
 	return nil
 }
@@ -388,7 +383,7 @@ func (r *reader) server(line int, v []string) error {
 	return nil
 }
 
-// finish assembles the runs, and returns warnings.
+// finish completes the runs, and returns warnings.
 func (r *reader) finish() (warnings []string) {
 	last := r.Steps
 	if last == 0 {
@@ -412,8 +407,8 @@ func (r *reader) finish() (warnings []string) {
 	return warnings
 }
 
-// find returns the run with a number in a group: in the group itself, or else in the one whose name ends with the
-// group's name, or with whose name the group's ends ("demand-us-east1-c" and "us-east1-c"). It is nil if several are as good.
+// find returns the run with a number in a group. If the group has no such run, it tries groups of which one name
+// ends with the other ("demand-us-east1-c" and "us-east1-c"). It returns nil if several match.
 func (r *reader) find(group, id string) (found *Run) {
 	if run := r.byKey[group+"\x00"+id]; run != nil {
 		return run
@@ -440,10 +435,10 @@ func endsWith(name, last string) bool {
 	return ok && (rest == "" || last == "" || !word(rest[len(rest)-1]))
 }
 
-// assign gives the servers to the runs: by columns of the table, or by the names of
-// the servers, which contain the run's name ("us-east1-c-run3-worker-0").
+// assign assigns servers to runs: by columns of the table, or by the names of the servers, which contain the name of
+// the run ("us-east1-c-run3-worker-0").
 func (r *reader) assign() (warnings []string) {
-	byLength := slices.Clone(r.runs) // the longest first: run1 is not in run11, but zone-run1 may be in my-zone-run1
+	byLength := slices.Clone(r.runs) // longest names first, because my-zone-run1 contains zone-run1
 	slices.SortStableFunc(byLength, func(a, b *Run) int { return cmp.Compare(len(b.Name()), len(a.Name())) })
 	var strangers []string
 	for _, s := range r.all {
@@ -472,7 +467,7 @@ func (r *reader) assign() (warnings []string) {
 
 func plainName(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "-")) }
 
-// within reports whether a name has another in it that ends where a word ends.
+// within reports whether a name contains another name that ends at the end of a word.
 func within(name, part string) bool {
 	for i := strings.Index(name, part); i >= 0; {
 		end := i + len(part)
@@ -490,7 +485,7 @@ func within(name, part string) bool {
 
 func word(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' }
 
-// close orders the points of a run, and finds its end.
+// close sorts the points of a run, and finds its end.
 func (run *Run) close(last int, exact bool) (warnings []string) {
 	doubt := func(format string, args ...any) {
 		warnings = append(warnings, fmt.Sprintf("%s: ", run.Name())+fmt.Sprintf(format, args...))
@@ -541,7 +536,7 @@ func (run *Run) close(last int, exact bool) (warnings []string) {
 
 func byTime(a, b Point) int { return cmp.Compare(a.At, b.At) }
 
-// some lists a few of many names.
+// some returns the first few of many names, as text.
 func some(names []string) string {
 	const few = 3
 	if len(names) <= few {

@@ -2,12 +2,12 @@ package slurm
 
 import "strings"
 
-// Features reads the constraint of a job: the features that its nodes must have. A node with either feature has the feature
-// "a|b". All nodes of a job with the feature "[a|b]" have the same of both. ok is false for constraints with counts or in
-// another order, as "[a*2&b]" and "a&b|c".
+// Features returns the features that a job's constraint requires of its nodes. "a|b" is one entry: each node needs a or b.
+// "[a|b]" is one entry too: all nodes need the same of both. ok is false for constraints with counts or in another order,
+// such as "[a*2&b]" and "a&b|c".
 func Features(text string) (all []string, ok bool) {
 	and := strings.IndexByte(text, '&')
-	if strings.ContainsAny(text, "()*,") || and >= 0 && strings.LastIndexByte(outside(text), '|') > and { // evaluated from the left
+	if strings.ContainsAny(text, "()*,") || and >= 0 && strings.LastIndexByte(outside(text), '|') > and {
 		return nil, false
 	}
 	for part := range strings.SplitSeq(text, "&") {

@@ -1,4 +1,4 @@
-// Package slurm reads the texts that Slurm prints: rows of tables, generic resources and memory.
+// Package slurm parses output of Slurm: rows of tables, generic resources and memory.
 package slurm
 
 import (
@@ -12,23 +12,22 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
-// Gres is a generic resource of Slurm, as a node has it, or a job asks for it.
+// Gres is a number of generic resources of Slurm, of a node or in a request.
 type Gres struct {
-	Name, Type string // in lower case; the type is empty where none is given
+	Name, Type string // in lower case; Type is empty if the text has none
 	Count      int
-	// Shared says that jobs do not consume it (no_consume).
+	// Shared says that jobs do not use it up (no_consume).
 	Shared bool
 }
 
-// indices are which of the devices of a node, or of its sockets: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
+// indices matches the list of devices, or sockets, behind a number: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
 var indices = regexp.MustCompile(`\([^()]*\)`)
 
-// gresCount matches a number of generic resources, with a binary unit.
+// gresCount matches a number of generic resources, with an optional binary unit.
 var gresCount = regexp.MustCompile(`^\d+[kKmMgGtTpP]?$`)
 
-// ParseGres reads a list of generic resources in any form in which Slurm takes or prints it:
-// "gpu:a100:2(S:0-1),gpu:1g", "gres:gpu:2", "gres/gpu:a100=2". A number that is missing is 1. Resources that are not
-// generic, as "cpu=4", are left out.
+// ParseGres parses a list of generic resources in any form that Slurm reads or prints: "gpu:a100:2(S:0-1),gpu:1g",
+// "gres:gpu:2", "gres/gpu:a100=2". A missing number is 1. Other resources, such as "cpu=4", are left out.
 func ParseGres(text string) (list []Gres, err error) {
 	for item := range strings.SplitSeq(indices.ReplaceAllString(text, ""), ",") {
 		item = strings.TrimSpace(item)
@@ -44,7 +43,7 @@ func ParseGres(text string) (list []Gres, err error) {
 			continue
 		}
 		g := Gres{Name: parts[0]}
-		if g.Name == "gpus" || g.Name == "ngpus" { // as PBS and others have them
+		if g.Name == "gpus" || g.Name == "ngpus" { // PBS and other systems write it so
 			g.Name = "gpu"
 		}
 		for i, part := range parts[1:] {
@@ -70,11 +69,12 @@ func ParseGres(text string) (list []Gres, err error) {
 	return list, nil
 }
 
-// fixed are the names of the trackable resources that each cluster has, by their numbers. The others have numbers from 1001.
+// fixed has the names of the trackable resources with the same number on every cluster, by number. Other resources
+// have numbers from 1001 on.
 var fixed = map[string]string{"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing", "6": "fs/disk", "7": "vmem", "8": "pages"}
 
-// TRESName returns the name of a trackable resource, which may be written as its number. It errs for a number that each
-// cluster gives another meaning.
+// TRESName returns the name of a trackable resource, from its name or its number. It returns an error for a number
+// whose meaning differs between clusters.
 func TRESName(text string) (string, error) {
 	if strings.Trim(text, "0123456789") != "" || text == "" {
 		return text, nil
@@ -86,7 +86,8 @@ func TRESName(text string) (string, error) {
 		"lists the names by ID; write its type and name there, such as gres/gpu=", text)
 }
 
-// Tracked returns the amount of a resource in a list of trackable resources ("cpu=4,mem=16G", "1=4,2=16384"); empty without it.
+// Tracked returns the amount of a resource in a list of trackable resources ("cpu=4,mem=16G", "1=4,2=16384"); empty
+// if the list does not have it.
 func Tracked(list, name string) string {
 	for item := range strings.SplitSeq(list, ",") {
 		switch key, value, _ := strings.Cut(strings.TrimSpace(item), "="); {
@@ -101,7 +102,7 @@ func Tracked(list, name string) string {
 	return ""
 }
 
-// countOf reads a number with a binary unit, as Slurm has it for generic resources.
+// countOf parses a number with an optional binary unit.
 func countOf(text string) (int, error) {
 	if !gresCount.MatchString(text) {
 		return 0, strconv.ErrSyntax
@@ -118,8 +119,8 @@ func countOf(text string) (int, error) {
 	return n, err
 }
 
-// AskedGPUs returns how many GPUs a list of a job's resources has, and their types. An entry without a type has
-// all of them, also where entries with types follow.
+// AskedGPUs returns the number of GPUs in a list of a job's resources, and their types. An entry without a type
+// counts all GPUs, even if entries with types follow.
 func AskedGPUs(list []Gres) (gpus int, types []string) {
 	typed, all := 0, 0
 	for _, g := range list {
@@ -137,15 +138,15 @@ func AskedGPUs(list []Gres) (gpus int, types []string) {
 	return max(all, typed), types
 }
 
-// The flag of memory for each core, which old versions of Slurm leave in the number of megabytes.
+// perCore are bits that old versions of Slurm add to a number of megabytes, if the memory is for each core.
 var perCore = []uint64{1 << 63, 1 << 31}
 
-// ParseReqMem reads an amount of memory that Slurm has printed, as ParseMemory does. A flag for memory of each core
-// within the number is read as part of the number.
+// ParseReqMem parses an amount of memory that Slurm has printed, as logs.ParseMemory does. It also handles the bits
+// in perCore.
 func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
 	plain := strings.TrimRight(text, "cn")
 	number := strings.TrimRight(plain, "kKmMgGtTpP")
-	step := 0 // from MiB
+	step := 0 // index of the unit, from MiB on
 	if unit := strings.ToUpper(plain[len(number):]); len(unit) == 1 {
 		step = strings.Index("KMGTP", unit) - 1
 	}
@@ -169,8 +170,8 @@ func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
 	return logs.ParseMemory(text, unit)
 }
 
-// GPUs returns the GPUs of a list of resources of a job: all of them, or with "gres:gpu:2" the GPUs of each of its
-// nodes.
+// GPUs returns the number of GPUs in a job's list of resources. In the form "gres:gpu:2", the number is for each of
+// its nodes.
 func GPUs(text string, nodes int) (int, error) {
 	list, err := ParseGres(text)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// The columns of Slurm's tables in which a separator may be a character: with text that a user writes, with the features
-// that a job asks for, as in "a|b", and with reasons.
+// Columns of Slurm's tables whose fields may contain the separator: texts of users, requested features such as
+// "a|b", and reasons.
 var (
 	freeText = strings.Fields("JobName Comment AdminComment SystemComment WorkDir SubmitLine Extra Container NAME COMMENT COMMAND WORK_DIR")
 	asked    = strings.Fields("Constraints FEATURES")
 	reasons  = strings.Fields("Reason REASON")
 )
 
-// among returns the columns that are among some names.
+// among returns the indexes of the columns with one of the names.
 func among(columns, names []string) (all []int) {
 	for i, column := range columns {
 		if slices.Contains(names, strings.TrimSpace(column)) {
@@ -29,8 +29,8 @@ func among(columns, names []string) (all []int) {
 	return all
 }
 
-// fit divides a line into one field for each column. Separators beyond those between columns are of the column that may have
-// some. Empty fields at the end that no column has are left out.
+// fit splits a line into one field for each column. If there are too many separators, they belong to the column that
+// may contain them. Empty fields after the last column are dropped.
 func (r *Rows) fit(line string) ([]string, error) {
 	fields, columns := strings.Split(line, r.Separator), r.Columns
 	more := len(fields) - len(columns)
@@ -38,7 +38,7 @@ func (r *Rows) fit(line string) ([]string, error) {
 	if len(able) == 0 {
 		able = among(columns, reasons)
 	}
-	last := more > 0 && strings.TrimSpace(fields[len(fields)-1]) == "" // as --parsable writes it, or the last column is empty
+	last := more > 0 && strings.TrimSpace(fields[len(fields)-1]) == "" // as with --parsable
 	if last && !r.Trailing && len(able) == 1 && slices.Contains(asked, strings.TrimSpace(columns[able[0]])) {
 		text := strings.Join(fields[able[0]:able[0]+more+1], r.Separator)
 		last = strings.Trim(text, r.Separator) != text
@@ -63,24 +63,25 @@ func (r *Rows) fit(line string) ([]string, error) {
 	return slices.Replace(fields, at, at+more+1, strings.Join(fields[at:at+more+1], r.Separator)), nil
 }
 
-// Rows puts the lines of a table of Slurm together to rows: free text may have line breaks.
+// Rows joins the lines of a table of Slurm to rows, because texts of users may contain line breaks.
 type Rows struct {
 	Separator string
 	Columns   []string
 	// Trailing says that each line ends with a separator.
 	Trailing bool
-	// Wrong receives the lines that are left out.
+	// Wrong is called with the error of each skipped line.
 	Wrong func(line int, err error)
 
-	broken []string // lines with too few fields, one after the other
+	broken []string // successive lines with too few fields
 	lines  []int
-	rows   bool // there was one
+	rows   bool // a row was found
 }
 
-// mostBroken is the greatest number of lines that are put together.
+// mostBroken is the greatest number of lines that are joined.
 const mostBroken = 1000
 
-// Add takes a line that is not empty. It returns the fields of a row with the line where it begins, or nil.
+// Add handles a line that is not empty. When a row is complete, it returns its fields and its first line; otherwise
+// fields is nil.
 func (r *Rows) Add(line int, text string) (first int, fields []string) {
 	free := among(r.Columns, freeText)
 	fields, err := r.fit(text)
@@ -115,7 +116,7 @@ func (r *Rows) Add(line int, text string) (first int, fields []string) {
 	return first, fields
 }
 
-// End leaves out the lines that no other has completed.
+// End reports the last lines if they do not make a whole row.
 func (r *Rows) End() {
 	for i, text := range r.broken {
 		_, err := textfile.FitWidth(strings.Split(text, r.Separator), len(r.Columns))
@@ -124,7 +125,8 @@ func (r *Rows) End() {
 	r.broken, r.lines = nil, nil
 }
 
-// EachRow is the EachRow of a textfile.Table for a file in which each line is a row, and a quotation mark a character.
+// EachRow is textfile.Table.EachRow for files of Slurm, in which each line is a row and a quotation mark is an
+// ordinary character.
 func EachRow(t textfile.Table, file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
@@ -204,12 +206,11 @@ func lineOf(err error) int {
 	return 0
 }
 
-// ErrFixedWidth is returned for a table of Slurm in columns of a fixed width.
+// ErrFixedWidth is returned for a table of Slurm with columns of fixed width.
 var ErrFixedWidth = errors.New("this is a table of fixed width, in which fields are cut off: print it with --parsable2 " +
 	"(sacct), or with separators, as in  squeue -o \"%i|%u|…\"")
 
-// OtherSeparator returns an error for the head of a table of sacct or squeue whose fields are separated by another character; nil for
-// other lines.
+// OtherSeparator returns an error if a line is the header of a table of sacct or squeue with another separator than "|".
 func OtherSeparator(line string) error {
 	for _, one := range []string{"\t", ",", ";"} {
 		for name := range strings.SplitSeq(line, one) {
@@ -221,7 +222,7 @@ func OtherSeparator(line string) error {
 	return nil
 }
 
-// FixedWidth reports whether a line has the names of the columns of a table of fixed width.
+// FixedWidth reports whether a line is the header of a table of fixed width.
 func FixedWidth(line string) bool {
 	names := strings.Fields(line)
 	return !strings.ContainsAny(line, "|\t") && len(names) > 2 && slices.ContainsFunc(names, func(name string) bool {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Names lists the columns of a file for a sentence. It shortens long names and long lists, but leaves enough to
-// recognize the file.
+// Names lists the columns of a file, for a message. It shortens long names and lists, but shows enough to recognize
+// the file.
 func Names(columns []string) string {
 	const most, longest = 40, 40
 	var b strings.Builder
@@ -29,7 +29,8 @@ func Names(columns []string) string {
 	return b.String()
 }
 
-// Column returns the index of a column in a line of names. A column that is absent or named twice is an error.
+// Column returns the index of a column in a header line. It returns an error if the column is missing or occurs
+// twice.
 func Column(head []string, name string) (int, error) {
 	is := func(other string) bool { return strings.TrimSpace(other) == name }
 	i := slices.IndexFunc(head, is)
@@ -42,9 +43,8 @@ func Column(head []string, name string) (int, error) {
 	return i, nil
 }
 
-// ReadInstants reads the instants, in seconds, in one column of a CSV file
-// whose first line names the columns. They need not be in order. A mistake in
-// a line is a LineError; a lenient reader skips such lines.
+// ReadInstants reads the instants, in seconds, in one column of a CSV file with a header line. They may be in any
+// order. An error in a line is a LineError; a lenient reader skips such lines.
 func ReadInstants(file string, r io.Reader, column string, lenient bool) (instants []time.Duration, skipped []error,
 	err error) {
 	at := 0

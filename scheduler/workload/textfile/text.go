@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
-// LineError is a mistake in a line of a file.
+// LineError is an error in a line of a file.
 type LineError struct {
 	File string
 	Line int
@@ -28,14 +28,14 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
 
-// Unwrap returns the error without the place.
+// Unwrap returns Err.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// MaxErrors is the number of malformed lines after which a reader gives up.
+// MaxErrors is the number of malformed lines after which a reader stops.
 const MaxErrors = 20
 
-// Unmarked returns r without the byte-order mark with which spreadsheets begin
-// a text file, as UTF-8 also where the mark says that it is UTF-16.
+// Unmarked returns a reader of r without the byte-order mark that spreadsheets write. If the mark says that the text
+// is UTF-16, it returns the text as UTF-8.
 func Unmarked(r io.Reader) io.Reader {
 	in := bufio.NewReader(r)
 	switch mark, _ := in.Peek(2); string(mark) {
@@ -48,9 +48,8 @@ func Unmarked(r io.Reader) io.Reader {
 	return in
 }
 
-// EachLine calls f with every line of r; number counts from 1. An error of f
-// becomes a LineError. A lenient reader returns these errors as skipped;
-// otherwise up to MaxErrors of them are joined into err.
+// EachLine calls f with every line of r and its number, from 1 on. Errors of f become LineErrors. A lenient reader
+// returns them as skipped. Otherwise up to MaxErrors of them are joined into err.
 func EachLine(file string, r io.Reader, lenient bool, f func(number int, line string) error) (skipped []error,
 	err error) {
 	s := bufio.NewScanner(Unmarked(r))
@@ -78,31 +77,30 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 	return nil, errors.Join(found...)
 }
 
-// Table says how the rows of a CSV file are written. The zero value is a file with commas
-// whose first line names the columns.
+// Table describes the form of a CSV file. The zero value means commas, and a first line that names the columns.
 type Table struct {
-	// Separator is between fields; 0 is a comma.
+	// Separator is the character between fields; 0 means a comma.
 	Separator rune
-	// Names are the column names of a file whose first line has values already.
+	// Names are the names of the columns, for a file without a header line.
 	Names []string
-	// Remarks leaves out lines that begin with #.
+	// Remarks says that lines which begin with # are skipped.
 	Remarks bool
-	// Each reads the rows in its place, where they are written in another way.
+	// Each, if not nil, reads the rows instead of EachRow, for files that are not CSV.
 	Each EachRows
-	// Heads reports whether a row names the columns; the rows before it, at most MostTitles, are titles and left out.
-	// Nil means the first row.
+	// Heads reports whether a row is the header. Rows before it, at most MostTitles, are skipped as titles. Nil
+	// means that the first row is the header.
 	Heads func(columns []string) bool
 }
 
-// EachRows is a function as Table.EachRow.
+// EachRows is a function with the signature of Table.EachRow.
 type EachRows func(t Table, file string, r io.Reader, lenient bool, head func(columns []string) error,
 	row func(line int, fields []string) error) (skipped []error, err error)
 
-// MostTitles is the greatest number of rows before the one that names the columns.
+// MostTitles is the greatest number of rows before the header.
 const MostTitles = 20
 
-// heading reads the row that names the columns, and drops columns without a name at its end. If none of the first
-// MostTitles rows names them, it is the first row.
+// heading reads the header, and drops columns without a name at its end. If none of the first MostTitles rows is the
+// header, it is the first row.
 func (t Table) heading(in *csv.Reader) (columns []string, err error) {
 	for range MostTitles {
 		var malformed *csv.ParseError
@@ -126,7 +124,7 @@ func (t Table) heading(in *csv.Reader) (columns []string, err error) {
 	return columns, nil
 }
 
-// FitWidth returns a row with one field per column: without surplus empty ones at its end.
+// FitWidth returns a row with one field for each column. It drops empty fields at the end.
 func FitWidth(fields []string, columns int) ([]string, error) {
 	n := len(fields)
 	for n > columns && strings.TrimSpace(fields[n-1]) == "" {
@@ -138,17 +136,17 @@ func FitWidth(fields []string, columns int) ([]string, error) {
 	return fields[:n], nil
 }
 
-// EachRow calls head with the first row of a CSV file, which names its columns, and then row with every other
-// one and the line on which it begins. All rows have the same number of fields as the first, except for empty
-// ones at their ends. The slice is reused for the next row; its strings are not. Errors are handled as by
-// EachLine, except that an error of head always ends the reading.
+// EachRow reads a CSV file. It calls head with the header, then row with every other row and the line on which the
+// row begins. All rows must have as many fields as the header; empty fields at the end do not count. The slice is
+// reused for the next row; its strings are not. Errors are handled as in EachLine, but an error of head always ends
+// the reading.
 func EachRow(file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
 	return Table{}.EachRow(file, r, lenient, head, row)
 }
 
-// EachRow is the function of that name for a file that is written in another way.
+// EachRow is the function EachRow for files of this form.
 func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
@@ -212,10 +210,10 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	return nil, errors.Join(found...)
 }
 
-// ErrTooLong is returned for a number of units of time that time.Duration cannot hold.
+// ErrTooLong is returned for a time that time.Duration cannot hold.
 var ErrTooLong = errors.New("is out of range: times reach 292 years from their origin")
 
-// ParseTime reads a number of units. A unit of 0 means seconds.
+// ParseTime parses a number of units. A unit of 0 means seconds.
 func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 	unit = cmp.Or(unit, time.Second)
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -224,7 +222,7 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 		}
 		return time.Duration(n) * unit, nil
 	}
-	if unit == time.Second { // exact, however late it is
+	if unit == time.Second { // exact for late instants too
 		if d, ok := ParseSeconds(text); ok {
 			return d, nil
 		}
@@ -236,7 +234,7 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("time %q is not a number", text)
 	}
-	// Milliseconds since 1970 with decimals have more digits than a float.
+	// Milliseconds since 1970 with decimals have more digits than a float64.
 	digits, fraction, ok := strings.Cut(text, ".")
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && ok && n >= 1<<32 &&
 		strings.Trim(fraction, "0123456789") == "" && n < math.MaxInt64/int64(unit)-1 {
@@ -247,7 +245,7 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 	return Units(x, unit)
 }
 
-// Units returns the time of x units. A unit of 0 means seconds.
+// Units returns the duration of x units. A unit of 0 means seconds.
 func Units(x float64, unit time.Duration) (time.Duration, error) {
 	unit = cmp.Or(unit, time.Second)
 	d := math.Round(x * float64(unit))
@@ -260,18 +258,16 @@ func Units(x float64, unit time.Duration) (time.Duration, error) {
 	return time.Duration(d), nil
 }
 
-// Seconds writes a time that is not negative in seconds, with nine decimals,
-// which is exact.
+// Seconds returns a duration, at least 0, as seconds with nine decimals, which is exact.
 func Seconds(d time.Duration) string {
 	b := strconv.AppendInt(make([]byte, 0, 20), int64(d/time.Second), 10)
 	point := len(b)
-	b = strconv.AppendInt(b, int64(time.Second+d%time.Second), 10) // a 1 and nine digits
+	b = strconv.AppendInt(b, int64(time.Second+d%time.Second), 10) // the digit 1 and nine digits
 	b[point] = '.'
 	return string(b)
 }
 
-// ParseSeconds reads the output of Seconds, also with fewer decimals,
-// without rounding.
+// ParseSeconds parses the output of Seconds without rounding; fewer decimals are allowed.
 func ParseSeconds(s string) (d time.Duration, ok bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	n, err := strconv.ParseUint(whole, 10, 63)

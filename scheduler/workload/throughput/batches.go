@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// BatchPhase is a part of a training with one batch size: the class of a job with this batch size, and its steps.
+// BatchPhase is a part of a training with one batch size: the class of a job with this batch size, and the number of
+// steps.
 type BatchPhase struct {
 	Class string
 	Steps float64
 }
 
-// The rules by which the simulator of Shockwave (P. Zheng and others, NSDI 2023) changes the batch size of a training
-// at the start of an epoch: by the norm of gradients as in Accordion, or by the noise of gradients. They were recorded
-// for some models, and keep the batch size of others.
+// Rules by which the simulator of Shockwave (P. Zheng and others, NSDI 2023) changes the batch size at the start of
+// an epoch. Accordion uses the norm of gradients, GradientNoise their noise. The changes were recorded for some
+// models; other models keep their batch size.
 const (
 	Accordion     = "accordion"
 	GradientNoise = "gns"
 )
 
-// batchModel is a model whose trainings are known: the samples of an epoch, and the largest batch size, at which
-// Accordion trains outside of critical epochs; 0 keeps the batch size.
+// batchModel describes a model with known batch sizes: the samples of an epoch, and the largest batch size.
+// Accordion trains with the largest one outside of critical epochs; 0 means that the batch size stays.
 type batchModel struct {
 	samples  float64
 	largest  int
@@ -47,8 +48,8 @@ var batchModels = map[string]batchModel{
 	"Transformer": {samples: 10000}, "CycleGAN": {samples: 6287}, "A3C": {samples: 4},
 }
 
-// doublings are the epochs from which on the noise of gradients allows twice the batch size, by model, first batch
-// size and workers.
+// doublings are the epochs from which on the noise of gradients allows twice the batch size. The key is the model,
+// the first batch size and the number of workers.
 var doublings = map[string][]int{
 	"ResNet-18 16 1": {31, 41, 51, 71}, "ResNet-18 16 2": {21, 31, 91, 111}, "ResNet-18 16 4": {11, 21, 81, 91},
 	"ResNet-18 32 1": {21, 31, 51}, "ResNet-18 32 2": {11, 21, 41}, "ResNet-18 32 4": {21, 31, 61},
@@ -64,7 +65,7 @@ var doublings = map[string][]int{
 	"Recommendation 2048 1": {21, 41}, "Recommendation 4096 1": {41},
 }
 
-// batchOf takes "LM (batch size 5)" apart.
+// batchOf splits "LM (batch size 5)" into model and batch size.
 func batchOf(class string) (model string, batch int) {
 	model, rest, ok := strings.Cut(class, " (batch size ")
 	text, closed := strings.CutSuffix(rest, ")")
@@ -74,10 +75,11 @@ func batchOf(class string) (model string, batch int) {
 	return model, batch
 }
 
-// MostBatchSteps is the largest number of steps of a job whose batch size changes: each of its epochs is visited.
+// MostBatchSteps is the greatest number of steps of a job whose batch size changes, because the code visits each of
+// its epochs.
 const MostBatchSteps = 1e9
 
-// CheckBatchRule returns an error for a job whose batch size cannot be followed.
+// CheckBatchRule returns an error for a job whose changes of batch size are not known.
 func CheckBatchRule(rule, class string, steps float64) error {
 	model, batch := batchOf(class)
 	known, ok := batchModels[model]
@@ -93,8 +95,8 @@ func CheckBatchRule(rule, class string, steps float64) error {
 	return nil
 }
 
-// BatchPhases returns the phases of a job whose batch size changes by a rule; steps is their number if it did not
-// change. The epochs stay as many. A batch size that is not available is not used.
+// BatchPhases returns the phases of a job whose batch size changes by a rule. steps is its number of steps without
+// changes. The number of epochs stays the same. A batch size for whose class available is false is not used.
 func BatchPhases(rule, class string, workers int, steps float64, available func(class string) bool) []BatchPhase {
 	model, first := batchOf(class)
 	m := batchModels[model]
@@ -124,7 +126,7 @@ func BatchPhases(rule, class string, workers int, steps float64, available func(
 	return phases
 }
 
-// batchAt returns the batch size in an epoch, from 0.
+// batchAt returns the batch size in an epoch, counted from 0.
 func (m *batchModel) batchAt(rule, model string, first, workers, epoch int) int {
 	if rule == Accordion {
 		if first >= m.largest || m.critical(first, epoch) {

@@ -1,5 +1,5 @@
-// Package throughput reads tables of how fast jobs are on devices of each type: in steps per second, by the type of the
-// job, the type of device and the number of devices. It knows how batch sizes change while jobs train.
+// Package throughput reads tables of the speed of jobs on devices: steps per second, by the type of the job, the
+// type of device and the number of devices. It also has the rules by which batch sizes change while jobs train.
 package throughput
 
 import (
@@ -17,25 +17,25 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// Key has the properties on which a speed depends.
+// Key is what a speed in the table depends on.
 type Key struct {
-	// Job is the type of the job, Device the type of device, and Workers the number of workers of the job.
+	// Job is the type of the job, Device the type of device, and Workers the number of workers.
 	Job, Device string
 	Workers     int
 	// Beside is the type of the job that shares the devices; empty if they are not shared.
 	Beside string
 }
 
-// Table has the speeds of jobs in steps per second, on unshared and on shared devices.
+// Table has the speeds of jobs in steps per second, alone and on shared devices.
 type Table struct {
 	speeds  map[Key]float64
 	devices []string
 	jobs    []string
-	at      []int // where the columns of columnNames are, while a CSV file is read
+	at      []int // indexes of the columns in columnNames, while a CSV file is read
 }
 
-// Read reads a table: JSON in the form of Gavel's, or else CSV. A mistake in a line of the file, which is called name,
-// is a textfile.LineError.
+// Read reads a table from JSON in the form of Gavel, or else from CSV. name is the name of the file, for errors. An
+// error in a line is a textfile.LineError.
 func Read(name string, r io.Reader) (*Table, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
@@ -69,7 +69,7 @@ func Read(name string, r io.Reader) (*Table, error) {
 	return t, nil
 }
 
-// limit is the size of the largest file that is read, in bytes.
+// limit is the greatest size of a file in bytes.
 const limit = 64 << 20
 
 func (t *Table) add(k Key, speed float64) error {
@@ -89,8 +89,8 @@ func (t *Table) add(k Key, speed float64) error {
 	return nil
 }
 
-// readJSON reads device → "('job type', workers)" → "null" → steps/s alone; the other keys
-// of a job type are its neighbors on a shared device.
+// readJSON reads nested objects: device → "('job type', workers)" → "null" → steps per second alone. Instead of
+// "null", a key can be another job type that shares the device.
 func (t *Table) readJSON(name string, text []byte) error {
 	var all map[string]map[string]map[string]json.RawMessage
 	var syntax *json.SyntaxError
@@ -127,7 +127,7 @@ func (t *Table) readJSON(name string, text []byte) error {
 	return nil
 }
 
-// readBeside reads neighbor → [steps/s, steps/s of the neighbor], for neighbors with the
+// readBeside reads the speeds on shared devices: other job → [steps/s, steps/s of the other job], for jobs with the
 // same number of workers.
 func (t *Table) readBeside(k Key, speeds map[string]json.RawMessage) error {
 	for _, name := range keys(speeds) {
@@ -149,7 +149,7 @@ func (t *Table) readBeside(k Key, speeds map[string]json.RawMessage) error {
 	return nil
 }
 
-// parse takes "('LM (batch size 5)', 1)" apart.
+// parse splits "('LM (batch size 5)', 1)" into job type and workers.
 func parse(name string) (job string, workers int, ok bool) {
 	inner, ok := strings.CutPrefix(name, "('")
 	at := strings.LastIndex(inner, "', ")
@@ -160,7 +160,7 @@ func parse(name string) (job string, workers int, ok bool) {
 	return inner[:at], workers, err == nil
 }
 
-// columnNames are the column names of a CSV file, in any order; only the last may be absent.
+// columnNames are the names of the columns of a CSV file, which may be in any order. Only the last may be missing.
 var columnNames = []string{"job_type", "device", "workers", "steps_per_s", "beside"}
 
 // head finds the columns of a CSV file.
@@ -194,15 +194,15 @@ func (t *Table) row(_ int, fields []string) error {
 	return t.add(Key{Job: text(0), Device: text(1), Workers: workers, Beside: text(4)}, speed)
 }
 
-// Speed returns the steps per second of a job, and whether the table has the job on
-// that number of devices of the type; 0 means that it does not run there.
+// Speed returns the steps per second of a job, and whether the table has them; 0 means that the job does not run
+// there.
 func (t *Table) Speed(k Key) (float64, bool) {
 	s, ok := t.speeds[k]
 	return s, ok
 }
 
-// Kept returns the fraction of its speed that a job keeps when it shares its devices with a
-// job of another type; 0 if the table does not have it.
+// Kept returns the fraction of its speed that a job keeps when it shares its devices with a job of the type beside;
+// 0 if unknown.
 func (t *Table) Kept(k Key, beside string) float64 {
 	alone := t.speeds[k]
 	k.Beside = beside

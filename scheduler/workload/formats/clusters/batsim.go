@@ -28,19 +28,17 @@ var _ = formats.Register(&formats.Format{
 	Reader: readBatsim, Writer: writeBatsim,
 })
 
-// mostBatsim is the greatest length of a file, in bytes: it is in memory as a whole. A million jobs take
+// mostBatsim is the greatest size of a file in bytes, because a file is in memory as a whole. A million jobs take
 // 100 MB.
 var mostBatsim = 256 << 20
 
-// batsimProfile is the work of a job. Only the type delay (DelayProfile) has a
-// run time.
+// batsimProfile is the work of a job. Only the type delay has a run time.
 type batsimProfile struct {
 	Type  string  `json:"type"`
 	Delay float64 `json:"delay"`
 }
 
-// batsimJob is a job of the file. It takes Cores cores; its prediction is its
-// walltime, or its run time if it has none.
+// batsimJob is a job of the file. Its prediction is the walltime, or else its run time.
 type batsimJob struct {
 	ID       batsimID `json:"id"`
 	Submit   float64  `json:"subtime"`
@@ -72,13 +70,13 @@ func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, er
 	from, line := 0, 1
 	if len(w.Jobs) > 0 {
 		var first map[string]json.RawMessage
-		_ = json.Unmarshal(w.Jobs[0], &first) // a mistake in it is found below
+		_ = json.Unmarshal(w.Jobs[0], &first) // an error in it is reported below
 		if said, _ := unused("batsim", "")(slices.Sorted(maps.Keys(first))); said != "" {
 			b.Assumed = append(b.Assumed, "of jobs "+said)
 		}
 	}
 	for _, raw := range w.Jobs {
-		// The raw text is found again behind the job before it, for its line.
+		// Search the text of the job after the job before it, to find its line.
 		if i := bytes.Index(text[from:], raw); i >= 0 {
 			line += bytes.Count(text[from:from+i], []byte("\n"))
 			from += i
@@ -96,7 +94,7 @@ func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, er
 	return b.Finish(found), nil
 }
 
-// addBatsim appends the job of one JSON object.
+// addBatsim adds the job of one JSON object.
 func addBatsim(b *logs.Builder, line int, raw []byte, profiles map[string]batsimProfile, o formats.Options) error {
 	var j batsimJob
 	if err := json.Unmarshal(raw, &j); err != nil {
@@ -130,7 +128,7 @@ func addBatsim(b *logs.Builder, line int, raw []byte, profiles map[string]batsim
 	}, run)
 }
 
-// plainJSON describes an error in JSON without the names of Go types.
+// plainJSON describes an error in JSON without names of Go types.
 func plainJSON(err error) error {
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {
@@ -140,7 +138,7 @@ func plainJSON(err error) error {
 		reflect.Int: "a whole number", reflect.Float64: "a number", reflect.String: "a text", reflect.Slice: "a list",
 		reflect.Map: "an object", reflect.Struct: "an object",
 	}[kind.Type.Kind()]
-	is, _, _ := strings.Cut(kind.Value, " ") // "number 1.5"
+	is, _, _ := strings.Cut(kind.Value, " ") // kind.Value is text such as "number 1.5"
 	is = map[string]string{"array": "a list", "object": "an object", "string": "a text", "bool": "true or false"}[is]
 	switch {
 	case is == "" && kind.Value == "number":
@@ -168,7 +166,7 @@ func lineOf(text []byte, err error) int {
 	return 1 + bytes.Count(text[:min(int(at), len(text))], []byte("\n"))
 }
 
-// batsimID is the id of a job: a number as it is written, or a text.
+// batsimID is the id of a job: a number as written in the file, or a text.
 type batsimID string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -185,8 +183,7 @@ func (id *batsimID) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// writeBatsim writes a JSON object with one job per line, and a delay profile for
-// each class, or for each of its run times where it has several.
+// writeBatsim writes a JSON object with one job per line, and a delay profile for each run time of each class.
 func writeBatsim(w io.Writer, t workload.Trace) error {
 	out := bufio.NewWriter(w)
 	most := 1
@@ -218,8 +215,8 @@ func writeBatsim(w io.Writer, t workload.Trace) error {
 	return out.Flush()
 }
 
-// batsimIDs returns the ids of jobs as JSON: without the prefix that reading puts
-// before them, if all have it; as numbers, if all are.
+// batsimIDs returns the ids of jobs as JSON. It removes the prefix that reading adds, if all jobs have it. If all
+// ids are then numbers, they are written as numbers.
 func batsimIDs(jobs []scheduler.Job) []string {
 	if ids, ok := numbers(jobs, "job-"); ok {
 		return ids
@@ -235,13 +232,13 @@ func batsimIDs(jobs []scheduler.Job) []string {
 	return ids
 }
 
-// delay is a class of jobs with one of its run times.
+// delay is a class of jobs and one of its run times.
 type delay struct {
 	class string
 	run   time.Duration
 }
 
-// batsimProfiles names the profiles that a workload needs.
+// batsimProfiles has the names of the profiles of a workload.
 type batsimProfiles struct {
 	list  []delay
 	names map[delay]string
@@ -267,6 +264,6 @@ func (p *batsimProfiles) name(class string, run time.Duration) string {
 }
 
 func quoted(s string) string {
-	text, _ := json.Marshal(s) // a string can always be written
+	text, _ := json.Marshal(s) // a string can always be encoded
 	return string(text)
 }

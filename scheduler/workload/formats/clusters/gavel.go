@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
-// The traces of the simulator of D. Narayanan and others (OSDI 2020) have one job per line.
+// The traces of the simulator of Gavel (D. Narayanan and others, OSDI 2020). They have one job per line.
 var _ = formats.Register(&formats.Format{
 	Name: "gavel", Rank: 8, Endings: []string{".trace"},
 	Holds: formats.GPUs | formats.Deadlines,
@@ -32,7 +32,7 @@ var _ = formats.Register(&formats.Format{
 	Reader: readGavel,
 })
 
-// The fields of a line, from 0.
+// The indexes of the fields of a line.
 const (
 	gavelType = iota
 	gavelCommand

@@ -32,7 +32,7 @@ var _ = formats.Register(&formats.Format{
 	Reader: readPhilly,
 })
 
-// phillyTable is the layout of CSV files derived from the log.
+// phillyTable is the layout of CSV files that were made from the log.
 var phillyTable = formats.Layout{Unused: unused("philly", ""), Columns: map[string][]string{
 	formats.FactJob: {"jobid", "job_id"}, formats.FactUser: {"user"}, formats.FactClass: {"vc"},
 	formats.FactArrival: {"submitted_time", "submit_time", "timestamp"}, formats.FactRunTime: {"duration", "run_time", "runtime"},
@@ -40,7 +40,7 @@ var phillyTable = formats.Layout{Unused: unused("philly", ""), Columns: map[stri
 	formats.FactGPUs: {"gpus", "num_gpus", "gpu_num", "num_gpu"}, formats.FactNodes: {"nodes", "num_nodes"},
 }}
 
-// phillyJob is a job of the list. Times are dates, or "None" or null.
+// phillyJob is a job in the log. A time is a date, "None" or null.
 type phillyJob struct {
 	ID        string  `json:"jobid"`
 	User      string  `json:"user"`
@@ -57,24 +57,24 @@ type phillyJob struct {
 	} `json:"attempts"`
 }
 
-// jobList is the list of jobs as it is read.
+// jobList is the state while the list of jobs is read.
 type jobList struct {
 	logs.Builder
 	args  formats.TableArgs
-	first time.Duration // the first submission
+	first time.Duration // instant of the first submission
 }
 
-// mostBlanks is the greatest number of consecutive blanks in JSON: the decoder reads them again and
-// again.
+// mostBlanks is the greatest number of successive blanks in JSON. The decoder scans blanks again for each block that
+// it reads, so more of them would take too long.
 const mostBlanks = 1 << 16
 
-// lineCounter counts the lines of the JSON that is read through it.
+// lineCounter is a reader that counts the lines of the JSON that is read through it.
 type lineCounter struct {
 	io.Reader
-	ends   []int64 // of lines, by offset, those not yet passed
+	ends   []int64 // offsets of line ends that at has not passed yet
 	read   int64
-	line   int // of the last offset that was asked for
-	blanks int // at the end of the input so far
+	line   int // line of the offset in the last call of at
+	blanks int // number of blanks at the end of the input so far
 }
 
 func (c *lineCounter) Read(p []byte) (int, error) {
@@ -97,7 +97,7 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at returns the line of an offset, which is never less than the one before.
+// at returns the line of an offset. Offsets must not decrease from call to call.
 func (c *lineCounter) at(offset int64) int {
 	passed := 0
 	for passed < len(c.ends) && c.ends[passed] < offset {
@@ -108,7 +108,7 @@ func (c *lineCounter) at(offset int64) int {
 	return c.line + 1
 }
 
-// readPhilly reads a job at a time.
+// readPhilly reads a file job by job.
 func readPhilly(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	in := bufio.NewReader(textfile.Unmarked(r))
 	first, err := in.Peek(64)
@@ -130,10 +130,10 @@ func readPhilly(file string, r io.Reader, o formats.Options) (workload.Trace, er
 	}
 	for decoder.More() {
 		var j phillyJob
-		line := lines.at(decoder.InputOffset()) // of the end of the job before
+		line := lines.at(decoder.InputOffset()) // at the end of the job before
 		err := decoder.Decode(&j)
 		var mistyped *json.UnmarshalTypeError
-		if err != nil && !errors.As(err, &mistyped) { // the rest cannot be separated
+		if err != nil && !errors.As(err, &mistyped) { // after other errors, the next job cannot be found
 			fail(err)
 			return workload.Trace{}, errors.Join(found...)
 		}
@@ -148,7 +148,7 @@ func readPhilly(file string, r io.Reader, o formats.Options) (workload.Trace, er
 			}
 		}
 	}
-	if _, err := decoder.Token(); err != nil && len(found) < textfile.MaxErrors { // the end of the list
+	if _, err := decoder.Token(); err != nil && len(found) < textfile.MaxErrors { // end of the list
 		if lines.blanks <= mostBlanks {
 			err = errors.New("the list of jobs does not end")
 		}
@@ -216,7 +216,7 @@ func (t *jobList) add(line int, p *phillyJob) error {
 	if most := t.args.GPUsPerNode; most > 0 && j.GPUs > most*nodes {
 		return fmt.Errorf("it had %d GPUs on %d nodes, more than %d on one", j.GPUs, nodes, most)
 	}
-	for nodes > 1 && j.GPUs%nodes != 0 { // uneven parts: as even as can be
+	for nodes > 1 && j.GPUs%nodes != 0 { // if the parts are uneven, use as many nodes as divide the GPUs evenly
 		nodes++
 	}
 	j.Threads = max(j.GPUs*t.args.ThreadsPerGPU, 1)

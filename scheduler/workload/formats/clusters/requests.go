@@ -18,12 +18,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// A request file has a line for each job and for each change of a request:
+// A request file has a line for each job, and for each change of a request:
 //
 //	execution|update,instance,job,threads,wait[,priority]
 //
-// where wait is the time to the next line. Empty lines and lines that begin
-// with # are comments.
+// wait is the time to the next line. Empty lines and lines that begin with # are comments.
 var _ = formats.Register(&formats.Format{
 	Name: "requests", Rank: 1, Endings: []string{".requests", ".req"},
 	Holds: formats.Priorities | formats.Resizes, FromJobBlocks: formats.Memory | formats.GPUs | formats.Nodes | formats.Sizes,
@@ -35,35 +34,32 @@ var _ = formats.Register(&formats.Format{
 
 // request is a line of a request file.
 type request struct {
-	// update asks for a new number of threads for an instance that was requested
-	// before; otherwise the line requests a new one.
+	// update says that the line changes the threads of an earlier instance. Otherwise the line is a new job.
 	update   bool
 	instance string
-	// job is the image or job that the instance runs.
+	// job is the name of the image or job that the instance runs.
 	job     string
 	threads int
-	// at is the instant of the request: the sum of the waits before it.
+	// at is the instant of the request: the sum of the waits in the lines before.
 	at          time.Duration
 	priority    int
 	hasPriority bool
 }
 
-// readRequests reads a request file. The jobs are named as the instances, their
-// class is the job that they run, and updates are resizes. A line is malformed
-// if it has an unknown action, too few or too many fields, an invalid number,
-// less than one thread, a negative wait or priority, an instance that is
-// requested twice, or an update of one that was not requested.
+// readRequests reads a request file. The name of a job is its instance, and its class is its job. Updates become
+// resizes. A line is malformed if its action is unknown, the number of fields or a number is wrong, or an instance
+// is repeated or unknown.
 func readRequests(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	var b logs.Builder
 	at := time.Duration(0)
-	number := map[string]int{} // of each instance
+	number := map[string]int{} // job number by instance
 	skipped, err := textfile.EachLine(file, r, o.Lenient, func(n int, line string) error {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			return nil
 		}
 		q, wait, err := parseRequest(line, o)
-		// Later requests keep their instants even if this one is left out.
+		// Later requests keep their instants even if this line is skipped.
 		q.at = at
 		if at += wait; at < q.at {
 			at = q.at
@@ -80,7 +76,7 @@ func readRequests(file string, r io.Reader, o formats.Options) (workload.Trace, 
 	return b.Finish(skipped), nil
 }
 
-// addRequest appends a job, or a change of its request.
+// addRequest adds a job, or a change of its request.
 func addRequest(b *logs.Builder, line int, q request, number map[string]int) error {
 	job, known := number[q.instance]
 	switch {
@@ -112,7 +108,7 @@ func parseRequest(line string, o formats.Options) (q request, wait time.Duration
 		f[i] = strings.TrimSpace(f[i])
 	}
 	if len(f) >= 5 {
-		if text, ok := strings.CutPrefix(f[4], "["); ok { // a program has written its list of one wait
+		if text, ok := strings.CutPrefix(f[4], "["); ok { // some programs write a wait as a list of one
 			f[4] = strings.TrimSpace(strings.TrimSuffix(text, "]"))
 		}
 		if wait, err = textfile.ParseTime(f[4], o.Unit()); err != nil || wait < 0 {
@@ -145,22 +141,21 @@ func parseRequest(line string, o formats.Options) (q request, wait time.Duration
 	return q, wait, nil
 }
 
-// requestLine is a line to write, before and behind its wait.
+// requestLine is a line to write: the texts before and after its wait.
 type requestLine struct {
 	at     time.Duration
 	before string
 	behind string
 }
 
-// writeRequests writes a line for each job and each change of its request, in
-// the order of their instants. A wait is the time to the next line.
+// writeRequests writes a line for each job and each change of its request, in the order of their instants.
 func writeRequests(w io.Writer, t workload.Trace) error {
 	lines, err := requestLines(t)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	if len(lines) > 0 && lines[0].at > 0 { // the first request of a file is at 0
+	if len(lines) > 0 && lines[0].at > 0 { // the first line of a file is at 0
 		fmt.Fprintf(out, "# The first request is at %ss: trace { start = \"%[1]ss\" } puts it there.\n", decimal(lines[0].at))
 	}
 	for i, l := range lines {

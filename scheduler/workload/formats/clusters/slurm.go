@@ -10,12 +10,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 )
 
-// unused judges the columns of a file that a reader does not use.
+// unused returns a Layout.Unused function for a reader of a table of fields.
 func unused(table, reader string) func([]string) (string, error) {
 	return func(columns []string) (string, error) { return fields.Of(table).Unused(reader, columns) }
 }
 
-// The output of Slurm's sacct and squeue.
+// The output of Slurm's commands sacct and squeue.
 var _ = formats.Register(&formats.Format{
 	Name: "sacct", Rank: 17, Holds: formats.TableHolds,
 	Doc: "What `sacct --parsable2` (or `--parsable`) prints of one's own cluster, with a line of column names; for " +
@@ -25,7 +25,7 @@ var _ = formats.Register(&formats.Format{
 		"Without `-X`, and with `MaxRSS,NTasks`, steps say how much memory jobs used: the report compares it with `ReqMem`.",
 	Begins: func(line string) bool {
 		names := strings.Split(line, "|")
-		if slurm.FixedWidth(line) { // the reader says what to do
+		if slurm.FixedWidth(line) { // let the reader return its error, with the remedy
 			names = strings.Fields(line)
 		}
 		return slices.Contains(names, "Submit") && (slices.Contains(names, "JobID") || slices.Contains(names, "JobIDRaw"))

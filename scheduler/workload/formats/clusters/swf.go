@@ -17,9 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// The Standard Workload Format has 18 fields a line, and header lines that begin
-// with a semicolon (S. J. Chapin et al., 1999; version 2.2,
-// https://www.cs.huji.ac.il/labs/parallel/workload/swf.html).
+// The Standard Workload Format has lines of 18 fields, and header lines that begin with a semicolon (S. J. Chapin et
+// al., 1999; version 2.2, https://www.cs.huji.ac.il/labs/parallel/workload/swf.html).
 var _ = formats.Register(&formats.Format{
 	Begins: func(line string) bool { return strings.HasPrefix(line, ";") },
 	Name:   "swf", Rank: 2, Endings: []string{".swf"},
@@ -39,20 +38,18 @@ var _ = formats.Register(&formats.Format{
 
 // readSWF reads a log.
 //
-// A job asks for the requested processors, or those it was allocated if the
-// log does not say. Its prediction is the requested time; without one it is
-// the true run time, unless no job of the file has one. Its memory is the requested one, or else the used one, in
-// KiB a processor. A job whose submit time, run time or number of processors is
-// unknown is malformed, and so is a line without 18 fields.
+// A job requests its requested processors, or else its allocated ones. Its prediction is the requested time, or else
+// the true run time; it has none if no job of the file has a requested time. Its memory is the requested memory, or
+// else the used memory, in KiB per processor. A line is malformed if it does not have 18 fields, or the submit time,
+// run time or number of processors is unknown.
 //
-// Lines of partial executions (status 2 to 4) repeat the line of the whole job,
-// and jobs that were cancelled before they ran (status 5) have nothing to run:
-// both are left out, and counted in Ignored.
+// Lines about parts of a job (status 2 to 4) repeat the line of the whole job. Jobs that were canceled before they
+// ran (status 5) have no run time. Both are left out, and counted in Ignored.
 func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	var b logs.Builder
-	fields := make([]string, 0, swfFields) // of the present line
+	fields := make([]string, 0, swfFields) // fields of the present line
 	unasked := 0                           // jobs without a requested time
-	after := 0                             // jobs that followed another
+	after := 0                             // jobs that should start after another job
 	skipped, err := textfile.EachLine(file, r, o.Lenient, func(n int, line string) error {
 		line = strings.TrimSpace(line)
 		if header, ok := strings.CutPrefix(line, ";"); ok {
@@ -77,7 +74,7 @@ func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error
 	if err != nil {
 		return workload.Trace{}, err
 	}
-	if unasked > 0 && unasked == len(b.Jobs) { // nobody asked: the run time is for those who know it
+	if unasked > 0 && unasked == len(b.Jobs) { // no job has a requested time, so true run times are no predictions
 		for i := range b.Jobs {
 			b.Jobs[i].Predicted = 0
 		}
@@ -92,7 +89,7 @@ func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error
 	return b.Finish(skipped), nil
 }
 
-// swfNumber returns a whole number of a field; -1 for another text.
+// swfNumber parses a whole number; it returns -1 for other texts.
 func swfNumber(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -115,7 +112,7 @@ func swfHeader(b *logs.Builder, line string) error {
 	return nil
 }
 
-// The fields of a line, from 0.
+// The indexes of the fields of a line.
 const (
 	swfJobNumber = iota
 	swfSubmit
@@ -133,7 +130,7 @@ const (
 	swfFields    = 18
 )
 
-// swfJob adds the job of a line. known reports whether it has a requested time, as a line without a job has.
+// swfJob adds the job of a line. known is false if the job has no requested time.
 func swfJob(b *logs.Builder, line int, f []string, o formats.Options) (known bool, err error) {
 	if len(f) != swfFields {
 		return false, fmt.Errorf("%d fields instead of %d", len(f), swfFields)
@@ -179,7 +176,7 @@ func swfJob(b *logs.Builder, line int, f []string, o formats.Options) (known boo
 	used, bad := swfMemory(f[swfUsedMemory], processors)
 	if err == nil && memory == 0 {
 		memory, err = used, bad
-		used = 0 // compared with nothing
+		used = 0 // without a requested memory there is nothing to compare
 	}
 	if err != nil {
 		return false, err
@@ -205,7 +202,7 @@ func swfJob(b *logs.Builder, line int, f []string, o formats.Options) (known boo
 	return !unknown, err
 }
 
-// swfMemory is the memory of a job in bytes, by a field in KiB a processor; 0 when the log has none.
+// swfMemory returns the memory of a job in bytes, from a field in KiB per processor; 0 if unknown.
 func swfMemory(field string, processors int) (int64, error) {
 	if field == "-1" || field == "0" {
 		return 0, nil
@@ -221,9 +218,8 @@ func swfMemory(field string, processors int) (int64, error) {
 	return int64(max(bytes, 0)), nil
 }
 
-// writeSWF writes 18 fields a line. Jobs are numbered from 1, unless each is
-// named as an SWF log names it; the names of others are lost, and so are
-// classes.
+// writeSWF writes 18 fields a line. Jobs are numbered from 1, unless all have names of SWF jobs. Other names are
+// lost, and so are classes.
 func writeSWF(w io.Writer, t workload.Trace) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "; Version: 2.2\n; UnixStartTime: 0\n; MaxJobs: %d\n", len(t.Jobs))
@@ -252,8 +248,8 @@ func writeSWF(w io.Writer, t workload.Trace) error {
 	return out.Flush()
 }
 
-// swfUsers numbers the users of jobs: those that are named as SWF users by their
-// numbers, if all are; else in the order in which they come.
+// swfUsers returns a function from a user to an SWF number. If all users have names of SWF users, it is the number
+// in the name. Otherwise users are numbered as they first occur.
 func swfUsers(jobs []scheduler.Job) func(string) string {
 	number := map[string]string{"": "-1"}
 	named := true

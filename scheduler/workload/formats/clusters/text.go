@@ -1,4 +1,4 @@
-// Package clusters is the formats of the logs of published clusters and of batch systems, and of the files of other
+// Package clusters has the formats of published cluster logs, of logs of batch systems, and of files of other
 // simulators.
 package clusters
 
@@ -12,19 +12,18 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// decimal writes a time in seconds, with as many decimals as it needs.
+// decimal returns a time in seconds, with as many decimals as needed.
 func decimal(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimRight(textfile.Seconds(d), "0"), ".")
 }
 
-// exact writes a time for a reader that keeps it as a floating-point number of
-// seconds: the shortest that is rounded to the same nanosecond.
+// exact returns a time in seconds for a reader that parses floating-point numbers: the shortest text that it reads
+// as the same nanosecond.
 func exact(d time.Duration) string {
 	return strconv.FormatFloat(math.Round(float64(d))/1e9, 'f', -1, 64)
 }
 
-// requested returns the run time that a job's user requested, or else its run
-// time, which is then taken for it.
+// requested returns the run time that the user requested, or else the true run time.
 func requested(j *scheduler.Job, run time.Duration) time.Duration {
 	if j.Predicted > 0 {
 		return j.Predicted
@@ -32,7 +31,7 @@ func requested(j *scheduler.Job, run time.Duration) time.Duration {
 	return max(run, 1)
 }
 
-// numbers cuts a prefix from the names of jobs; ok is false unless each name is the prefix and a number.
+// numbers returns the names of jobs without a prefix. ok is false unless each name is the prefix and a number.
 func numbers(jobs []scheduler.Job, prefix string) (list []string, ok bool) {
 	list = make([]string, len(jobs))
 	for i := range jobs {
