@@ -40,6 +40,9 @@ type JobLog struct {
 	Unit, RequestedUnit time.Duration
 	// Exceeded says that RequestedUnit is the unit in which jobs ended before their limits.
 	Exceeded bool
+	// UnitFrom is a column whose name contains Unit. Unitless are the columns of times whose names contain no unit.
+	UnitFrom string
+	Unitless []string
 	// Scaled is the column of instants whose digits show the unit; empty where its name does, or they are seconds.
 	Scaled string
 	Unread []string
@@ -367,6 +370,10 @@ func (l *JobLog) OpenQuestions() []string {
 	if l.Scaled != "" {
 		out = append(out, fmt.Sprintf("The numbers of %s have too many digits for seconds since 1970: all times that are numbers are taken "+
 			"as multiples of %s, run times as well.", l.Scaled, unitText(l.Unit)))
+	}
+	if l.Unit > 0 && l.Scaled == "" && len(l.Unitless) > 0 {
+		out = append(out, fmt.Sprintf("The name %s contains the unit %s. It counts for all times that are numbers, also for %s.", l.UnitFrom,
+			unitText(l.Unit), strings.Join(l.Unitless, ", ")))
 	}
 	if l.Exceeded {
 		i := slices.IndexFunc(l.Columns, func(c schema.Setting) bool { return c.Name == formats.FactRequested })

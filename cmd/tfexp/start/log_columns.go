@@ -216,8 +216,13 @@ func (l *JobLog) guess(head string) {
 		switch {
 		case f.name == "requested_time":
 			l.RequestedUnit = unit
-		case f.timed && unit > 0 && !slices.Contains(units, unit):
-			units = append(units, unit)
+		case f.timed && unit > 0:
+			l.UnitFrom = column
+			if !slices.Contains(units, unit) {
+				units = append(units, unit)
+			}
+		case f.timed:
+			l.Unitless = append(l.Unitless, column)
 		}
 	}
 	if named["run_time"] != "" { // the start is left for how long jobs waited

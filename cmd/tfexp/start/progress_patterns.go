@@ -71,6 +71,42 @@ var progressStyles = []progressStyle{
 		lines: `^\s*(?:\[(?P<epoch>[0-9]+)\]|\[LightGBM\].*Iteration:(?P<epoch2>[0-9]+),)\s+\S+(?:'s)?\s+(?:(?:l1|l2|rmse|mape|quantile|huber|fair|` +
 			`poisson|gamma|\w*loss\w*|\w*error\w*|\w*entropy)\s*:\s*(?P<loss>` + number + `)|\S)`,
 	},
+	{ // CatBoost: 0:	learn: 0.69	test: 0.7	total: 50ms; a metric of one's own may be no loss
+		by:     []string{imported("catboost")},
+		unless: `\b(?:eval_metric|custom_metric)\s*=`,
+		lines:  `^\s*(?P<epoch0>[0-9]+):\s+learn: (?P<loss>` + number + `)`,
+	},
+	{
+		by:    []string{imported("catboost")},
+		lines: `^\s*(?P<epoch0>[0-9]+):\s+learn: `,
+	},
+	{ // linear models of scikit-learn: -- Epoch 1; the loss is in another line
+		by:    []string{imported("sklearn"), `\bverbose\s*=\s*(?:True|[1-9])`, `\b(?:SGD|Perceptron|PassiveAggressive)\w*\(`},
+		lines: `^-- Epoch (?P<epoch>[0-9]+)\s*$`,
+	},
+	{ // scikit-learn: Iteration 1, loss = 0.7, and the table of gradient boosting:  1  1.2  3.00s
+		by: []string{imported("sklearn"), `\bverbose\s*=\s*(?:True|[1-9])`, `\b(?:MLP|GradientBoosting)\w+\(`},
+		lines: `^\s*Iteration (?P<epoch>[0-9]+), loss = (?P<loss>` + number + `)|^\s+(?P<epoch2>[0-9]+)\s+(?P<loss2>` + number +
+			`)\s.*[0-9][smh]\s*$`,
+	},
+	{ // OpenMMLab: Epoch(train)  [1][ 50/100]  lr: 1e-3  loss: 0.5
+		by: []string{imported("mmengine", "mmcv", "mmdet", "mmseg", "mmcls", "mmpretrain", "mmpose")},
+		lines: `Epoch(?:\(train\))?\s+\[(?P<epoch>[0-9]+)\]\[\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\](?:.*?\sloss: (?P<loss>` + number +
+			`))?`,
+	},
+	{ // Detectron2: iter: 19  total_loss: 9.6
+		by: []string{imported("detectron2")}, steps: true,
+		lines: `\biter: (?P<step>[0-9]+)\s(?:.*?\btotal_loss: (?P<loss>` + number + `))?`,
+	},
+	{ // fastai, a table: 0  0.50  0.40  0.90  00:05
+		by:    []string{imported("fastai")},
+		lines: `^\s*(?P<epoch0>[0-9]+)\s+(?P<loss>` + number + `|nan|inf)\s.*\s[0-9]+:[0-9]+\s*$`,
+	},
+	{ // Paddle: Epoch 1/2, and then step 938/938 [===] - loss: 0.4 - acc: 0.9
+		by: []string{imported("paddle"), `\.fit\(`},
+		lines: `^\s*Epoch\s+(?P<epoch>[0-9]+)/[0-9]+\s*$|^\s*step\s+(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\s(?:.*?\sloss: (?P<loss>` + number +
+			`))?(?:.*?\sacc: (?P<accuracy>` + number + `))?`,
+	},
 	{ // fairseq: | INFO | train | epoch 001 | loss 7.5 | ppl 180
 		by:    []string{`\bfairseq\b`},
 		lines: `\| train \| epoch (?P<epoch>[0-9]+) \|(?: loss (?P<loss>` + number + `))?`,
@@ -89,13 +125,19 @@ var progressStyles = []progressStyle{
 			`))?`,
 	},
 	{ // nanoGPT, and programs that print their steps
-		by:     []string{`(?i)` + printing + `.*["']\s*(?:step|iter(?:ation)?)s?\W{0,4}[{%]`},
+		by:     []string{`(?i)` + printing + `.*["']\s*(?:train(?:ing)? +)?(?:step|iter(?:ation)?)s?\W{0,4}[{%]`},
 		unless: `(?i)` + printing + `.*epoch`, steps: true,
-		lines: `^\W*(?i:step|iter(?:ation)?)s?[^0-9a-z]*(?P<step>[0-9]+)` + `(?i:` + loss + accuracy + `)`,
+		lines: `^\W*(?i:(?:train(?:ing)? +)?(?:step|iter(?:ation)?))s?[^0-9a-z]*(?P<step>[0-9]+)` + `(?i:` + loss + accuracy + `)`,
 	},
 	{ // DeepSpeed: [Rank 0] step=10, skipped=0, lr=[0.001], and steps: 10 loss: 0.5
 		by: []string{imported("deepspeed")}, unless: `(?i)` + printing + `.*epoch`, steps: true,
 		lines: `\bsteps?[=:]\s?(?P<step>[0-9]+)[, ](?:.*\bloss: (?P<loss>` + number + `))?`,
+	},
+	{ // dictionaries with a whole number of epochs: {"epoch": 1, "loss": 0.5}
+		by: []string{printing + `(?:str\(|json\.dumps\()?\{[^}]*["']epoch["']:\s*epoch\b[^}]*\}`,
+			`\bfor\s+epoch\s+in\s+(?:range|trange|tqdm)\(`}, either: true,
+		lines: `["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*(?P<epoch0>[0-9]+)|` +
+			`["']epoch["']:\s*(?P<epoch02>[0-9]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` + number + `))?`,
 	},
 	{ // dictionaries: {"epoch": 1, "loss": 0.5}
 		by: []string{printing + `(?:str\(|json\.dumps\()?\{[^}]*["']epoch["'][^}]*\}`},
@@ -113,6 +155,11 @@ var progressStyles = []progressStyle{
 	{ // a bar of the epochs:  33%|███ | 1/3 [00:01<00:02, loss=0.5]
 		by:    []string{`\b(?:tqdm|trange)\(\s*(?:range\(\s*)?(?:\w+\.)*` + epochs},
 		lines: `%\|.*\|\s*(?P<epoch>[0-9]+)/[0-9]+ \[(?i:` + loss + `)`,
+	},
+	{ // a bar of the steps of the whole training
+		by:    []string{`\b(?:tqdm|trange)\(\s*(?:range\(\s*)?(?:\w+\.)*(?:max_|num_|total_|n_)?(?:train(?:ing)?_|update_)?(?:steps|iters|iterations)\b`},
+		steps: true,
+		lines: `%\|.*\|\s*(?P<step>[0-9]+)/[0-9]+ \[(?i:` + loss + `)`,
 	},
 	{ // a bar of batches, in epochs that nothing names
 		by:    []string{`\btqdm\(\s*(?:enumerate\(\s*)?\w*(?:load|train|data)\w*`},
@@ -134,7 +181,7 @@ func findStyle(source []byte) progressStyle {
 			continue
 		}
 		if s.either && (fromOne.Match(source) || !fromZero.Match(source)) {
-			s.lines = strings.Replace(s.lines, "epoch0", "epoch", 1)
+			s.lines = strings.ReplaceAll(s.lines, "epoch0", "epoch")
 		}
 		return s
 	}
