@@ -7,55 +7,63 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Correction is the correction of a job's prediction from finished runs, relative to the prediction before all of them.
+// Correction corrects the prediction of a job's run time by finished runs, relative to the prediction before all of
+// them.
 type Correction struct {
-	// Factor is the ratio of the next run's time to its prediction; Low and High bound it at a level.
+	// Factor is the predicted ratio of the next run's time to its prediction. Low and High are its interval at a
+	// level.
 	Factor, Low, High float64
-	// Runs is the number of runs it was learned from.
+	// Runs is the number of runs from which the correction was computed.
 	Runs int
 }
 
-// Corrections learn from the finished runs of jobs on a machine, which are further samples of the jobs. The logarithm of
-// the ratio of a run's time to its prediction has three normal parts (random effects; see Robinson, "That BLUP is a good
-// thing", 1991). One is common to all jobs: a slow machine is slow for all of them. One is the job's, whose prior is as
-// wide as the interval of its samples. The third is the run's. The zero value has learned nothing.
+// Corrections computes corrections from finished runs on a machine, which are additional samples of the jobs. The
+// zero value has no runs.
+//
+// The logarithm of the ratio of run time to prediction has three normal parts (random effects; see Robinson, "That
+// BLUP is a good thing", 1991). One is common to all jobs: a slow machine slows all of them. One belongs to the job;
+// its prior is as wide as the interval of the job's samples. The third belongs to the run.
 type Corrections struct {
 	jobs  []ranJob
-	index map[string]int // of jobs, by name
+	index map[string]int // name of a job → its index in jobs
 	runs  int
-	known bool // whether common is up to date
+	known bool // common is up to date
 	common
-	level, t float64 // the last quantile of Student's t
-	priorSD  float64 // of the common part; 0 means commonSD
+	level, t float64 // level of t; t is the quantile of Student's t
+	priorSD  float64 // of the common part; 0 means the default, commonSD
 }
 
-// common is the part of a correction that all jobs share: the expected logarithm with its variance, and the variance
+// common is the part of corrections that all jobs share: the expected logarithm with its variance, and the variance
 // of runs with its degrees of freedom.
 type common struct{ mean, variance, ofRuns, df float64 }
 
-// ranJob is a job that has run: the prior variance of its part; the weight of its cells, with the sum of their means; and
-// the number of runs, with their mean and the sum of their squared deviations.
+// ranJob is a job with finished runs. variance is the prior variance of its part; cells and sum are the weight of its
+// cells and the weighted sum of their means. runs, mean and squares are the number of runs, their mean and the sum of
+// squared deviations.
 type ranJob struct{ variance, cells, sum, runs, mean, squares float64 }
 
-// Ran are the runs of a job in a cell: the logarithms of their ratios of run time to prediction. Before is the standard
-// deviation of such a logarithm by the samples.
+// Ran has the runs of a job in a cell, as logarithms of the ratio of run time to prediction. Before is the standard
+// deviation of such a logarithm, by the job's samples.
 type Ran struct {
 	Job    string
 	Before float64
 	Longer []float64
 }
 
-// The priors of corrections, as standard deviations of logarithms with their degrees of freedom: of the common part, and
-// of runs. ownPart is the part of the variance of a prediction by samples that belongs to the job, and not to its runs.
+// Priors of corrections, as standard deviations of logarithms and their degrees of freedom, for the common part and
+// for runs. ownPart is the part of a prediction's variance by samples that belongs to the job; the rest belongs to
+// its runs.
 const (
 	commonSD, commonDF = 0.1, 2.0
 	runSD, runDF       = 0.12, 4.0
 	ownPart            = 0.5
-	// keep is the weight of earlier cells of a job each time that another has run: the load of a machine changes.
+	// keep is the factor on the weight of earlier cells of a job after each later cell, because the load of a machine
+	// changes.
 	keep = 0.8
 )
 
-// Learn learns from the runs of a cell. Runs of one job in a cell see one moment of the machine: they count as one.
+// Learn adds the runs of a cell. The runs of one job in a cell count as one, because they met the same state of the
+// machine.
 func (c *Corrections) Learn(cell ...Ran) {
 	if c.index == nil {
 		c.index = map[string]int{}
@@ -83,8 +91,8 @@ func (c *Corrections) Learn(cell ...Ran) {
 	c.known, c.level = false, 0
 }
 
-// shared estimates what all jobs share. The variance of the common part depends on that part (EM; Dempster, Laird &
-// Rubin, 1977): a machine that is five times slower than during the samples is not taken for one that hardly differs.
+// shared estimates the common part. Its variance is estimated together with its value (EM; Dempster, Laird & Rubin,
+// 1977). So a machine that became five times slower after the samples is not mistaken for one that hardly changed.
 func (c *Corrections) shared() common {
 	if c.known {
 		return c.common
@@ -114,7 +122,7 @@ func (c *Corrections) shared() common {
 
 const emSteps = 10
 
-// expect returns the expected logarithm of the ratio of the job's next runs to their predictions, and its variance.
+// expect returns the expected logarithm of the ratio of the job's next run time to its prediction, and its variance.
 func (c *Corrections) expect(job string, before float64) (mean, variance float64) {
 	s := c.shared()
 	i, ran := c.index[job]
@@ -126,8 +134,8 @@ func (c *Corrections) expect(job string, before float64) (mean, variance float64
 	return s.mean + w*(j.sum/j.cells-s.mean), (1-w)*j.variance + square(1-w)*s.variance
 }
 
-// Next predicts the next run of a job at a level. before is as in Ran, for a job that has not run. Without any runs, the
-// factor is 1 and there is no interval.
+// Next predicts the next run of a job, with an interval at the level. before is Ran.Before, for a job without runs.
+// If no job has runs, the factor is 1 without an interval.
 func (c *Corrections) Next(job string, before, level float64) Correction {
 	if c.runs == 0 {
 		return Correction{Factor: 1}

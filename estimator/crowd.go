@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Slowed is a measured slowdown: a job on Own cores took Times as long as alone while its neighbors held Others of
-// Total. SD is the standard deviation of the logarithm of Times, since units of work take different times.
+// Slowed is a measured slowdown: a job on Own cores took Times as long as alone, while other jobs held Others of the
+// machine's Total cores. SD is the standard deviation of the logarithm of Times, since units of work take different times.
 type Slowed struct{ Own, Others, Total, Times, SD float64 }
 
-// Prior for a machine before its jobs were measured side by side: means and standard deviations of the parameters
-// in the form that contention uses (a serial part of 2%, a capacity of all cores, a sharp bend), and of a measured
-// slowdown, relative to it.
+// Prior of the contention of a machine that was not measured. It has means and standard deviations of the three
+// parameters, before ContentionOf maps them (a serial part of 2%, a capacity of all cores, a sharp bend). It also has
+// the relative standard deviation of a measured slowdown.
 var (
 	crowdMean = [3]float64{-3.9, 0, math.Ln2 * 2}
 	crowdSD   = [3]float64{1, 0.5, 0.7}
@@ -21,11 +21,11 @@ var (
 
 const slowedSD = 0.02
 
-// AnyMachine is the law of contention of a machine that was not measured.
+// AnyMachine returns the contention law of a machine that was not measured.
 func AnyMachine() Contention { return ContentionOf(crowdMean[:]) }
 
-// FitSlowed fits the law of contention to slowdowns of jobs that ran side by side, however few: the most likely
-// parameters under the prior of any machine. Without measurements there is no contention.
+// FitSlowed fits a contention law to measured slowdowns of jobs side by side: the most likely parameters under the
+// prior of any machine. Few measurements suffice. Without measurements it returns no contention.
 func FitSlowed(measured []Slowed) Contention {
 	if len(measured) == 0 {
 		return Contention{}
@@ -41,7 +41,7 @@ func FitSlowed(measured []Slowed) Contention {
 		return sum
 	}
 	best, least := Contention{}, math.Inf(1)
-	for _, capacity := range []float64{-0.5, 0, 0.7} { // from a machine that is short of cores to one with room
+	for _, capacity := range []float64{-0.5, 0, 0.7} { // starts the search at machines with few and with many free cores
 		r, _ := optimize.Minimize(optimize.Problem{Func: loss}, []float64{crowdMean[0], capacity, crowdMean[2]}, nil,
 			&optimize.NelderMead{})
 		if r != nil && r.F < least {
@@ -52,8 +52,8 @@ func FitSlowed(measured []Slowed) Contention {
 }
 
 // SideBySide returns the slowdown of copies of a job that ran side by side (crowd), relative to samples of the job
-// alone. It compares units if both report them, and otherwise the wall times of samples of one length. It reports
-// false if they cannot be compared.
+// alone. It compares times of units if both report them, and otherwise the wall times of samples of equal length. It
+// returns false if neither is possible.
 func SideBySide(alone []Sample, crowd Sample) (Slowed, bool) {
 	s := Slowed{Own: float64(crowd.Threads), Others: float64(crowd.Others), Total: float64(crowd.Total)}
 	var units, walls []float64

@@ -2,22 +2,21 @@ package estimator
 
 import "math"
 
-// Curve is how much faster a job runs on n threads than on one:
+// Curve is the speed of a job on n threads, relative to one thread:
 //
 //	n / (1 + Sigma·(n−1) + Kappa·n·(n−1))
 //
-// Sigma is the serial part of the work (Amdahl 1967), Kappa the
-// synchronization cost of each pair of threads: the universal scalability law
-// (Gunther, "Guerrilla Capacity Planning", 2007). With Kappa 0 it is Amdahl's
-// law, with both 0 the speed-up is n. Beyond Limit threads, where it is not 0,
-// more make no difference: the program does not use them.
+// This is the universal scalability law (Gunther, "Guerrilla Capacity Planning", 2007). Sigma is the serial part of
+// the work; Kappa is the synchronization cost of each pair of threads. If Kappa is 0, it is Amdahl's law (1967); if
+// both are 0, the speed is n. Threads beyond Limit add no speed, because the program does not use them; a Limit of 0
+// means no limit.
 type Curve struct {
 	Sigma float64 `json:"sigma"`
 	Kappa float64 `json:"kappa,omitempty"`
 	Limit float64 `json:"limit,omitempty"`
 }
 
-// Speedup is the speed on n threads, in multiples of that on one thread.
+// Speedup returns the speed on n threads, as a multiple of the speed on one thread.
 func (c Curve) Speedup(n float64) float64 {
 	if c.Limit > 0 {
 		n = math.Min(n, c.Limit)
@@ -25,8 +24,7 @@ func (c Curve) Speedup(n float64) float64 {
 	return n / (1 + c.Sigma*(n-1) + c.Kappa*n*(n-1))
 }
 
-// Law names the curve's form: "linear", "amdahl", "usl", or "limited" where
-// it has a limit.
+// Law returns the name of the curve's form: "linear", "amdahl", "usl", or "limited" if it has a limit.
 func (c Curve) Law() string {
 	switch {
 	case c.Limit > 0:

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// History is scaling, or else linear, corrected by past runs of the job on the resource: these are further samples of the
-// job, at other moments (see Corrections).
+// History fits the model scaling, or linear if that fails, and corrects it by past runs of the job on the resource
+// (see Corrections).
 type History struct{}
 
 // Name is "history".
 func (History) Name() string { return "history" }
 
-// historyLevel is the level of the intervals that say how far runs differ from their samples.
+// historyLevel is the level of the intervals from which the spread of runs around their samples is computed.
 const historyLevel = 0.9
 
-// Fit needs a finished run of the job on the resource, and the same samples as scaling or linear.
+// Fit needs a finished run of the job on the resource, and the samples that scaling or linear need.
 func (History) Fit(p Problem) (Estimate, error) {
 	e, err := Scaling{}.Fit(p)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Samples of programs that report nothing take the same time if the longest takes at most alikeWalls times as long as
-// the shortest although it was asked for at least leastRatio times the work. Longer samples, by longerBy each, separate
-// a program that ignores its length from a program whose start-up hides its work. A program that does toldApart times
-// the work in the same time counts as ignoring its length.
+// Limits for samples of programs that do not report units. Samples count as equally long if the longest takes at most
+// alikeWalls times as long as the shortest, for at least leastRatio times the work. Then longer samples are taken,
+// each longerBy times as long. They show whether the program ignores its length, or its start-up hides its work. It
+// counts as ignoring its length if it takes the same time for toldApart times the work.
 const (
 	alikeWalls = 1.05
 	leastRatio = 1.5
@@ -19,15 +19,15 @@ const (
 	toldApart  = 16
 )
 
-// A program whose start-up takes at least longStartup seconds, and longer than the work of its longest sample, needs a
-// longer sample, of at most partOfJob of the job: with so little work the time of a unit is unknown.
+// Limits for long start-ups. If the start-up takes at least longStartup seconds, and longer than the work of the
+// longest sample, the time of a unit is uncertain. A longer sample is then taken, of at most partOfJob of the job.
 const (
 	longStartup = 1.0
 	partOfJob   = 1.0 / 6
 )
 
-// Longer returns the length of one more sample, if the samples of a job on one resource do not suffice, and 0
-// if they do. total is the length of the job.
+// Longer returns the length of an additional sample that the samples of a job on one resource make necessary, or 0.
+// total is the length of the job.
 func Longer(samples []Sample, total int) int {
 	if len(samples) == 0 {
 		return 0
@@ -52,10 +52,10 @@ func Longer(samples []Sample, total int) int {
 	return next
 }
 
-// sameTime reports whether samples of different lengths took the same time, and how many times as long as the
-// shortest the longest was to be.
+// sameTime reports whether samples of different lengths took the same time. ratio is the length of the longest
+// divided by the shortest length.
 func sameTime(samples []Sample) (ratio float64, alike bool) {
-	var at []int // lengths
+	var at []int // the lengths of the samples
 	walls := map[int][]float64{}
 	for _, s := range samples {
 		if s.Length <= 0 || len(s.Units) == s.Length {
@@ -73,13 +73,13 @@ func sameTime(samples []Sample) (ratio float64, alike bool) {
 	return ratio, ratio >= leastRatio && wall >= leastWall && wall <= alikeWalls*Median(walls[short])
 }
 
-// sameReport reports whether all samples reported one number of units, independent of their lengths.
+// sameReport reports whether all samples reported the same number of units, whatever their lengths.
 func sameReport(samples []Sample) bool {
 	return samples[0].Reported > 0 &&
 		!slices.ContainsFunc(samples, func(s Sample) bool { return s.Reported != samples[0].Reported })
 }
 
-// obeys returns an error if the program of the samples does not do the requested work: there is nothing to fit.
+// obeys returns an error if the program ignores the requested length, so that nothing can be fitted.
 func obeys(samples []Sample) error {
 	ratio, alike := sameTime(samples)
 	if !alike || ratio < toldApart && !sameReport(samples) {
@@ -93,12 +93,12 @@ func obeys(samples []Sample) error {
 	if sameReport(samples) {
 		does = fmt.Sprintf(", and report %d each time", samples[0].Reported)
 	}
-	return fmt.Errorf("samples of %s epochs or steps took %s s%s: the program does not do as much as it is told to do "+
+	return fmt.Errorf("samples of %s epochs or steps took %s s%s: the program does not do the requested work "+
 		"(TFEXP_EPOCHS, TFEXP_STEPS), or its start-up hides it; sample more of it: %w",
 		listed(lengths), listed(walls), does, ErrUnfit)
 }
 
-// listed is "a, b and c".
+// listed joins items as "a, b and c".
 func listed(items []string) string {
 	if n := len(items); n > 1 {
 		return strings.Join(items[:n-1], ", ") + " and " + items[n-1]

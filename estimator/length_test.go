@@ -72,8 +72,7 @@ func TestAProgramThatIgnoresItsLengthIsNotFitted(t *testing.T) {
 	}
 	_, err := Linear{}.Fit(Problem{Samples: reporting})
 	if want := "samples of 3 and 6 epochs or steps took 0.6 and 0.6 s, and report 10 each time: the program does not " +
-		"do as " +
-		"much as it is told"; !strings.Contains(err.Error(), want) {
+		"do the requested work"; !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 	if _, err := (Linear{}).Fit(Problem{Samples: walls(3, 0.6, 6, 0.61, 24, 0.6)}); err != nil {

@@ -9,25 +9,23 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Linear is the run time of a job that does the same work in every unit:
-// fixed costs (start-up, save) plus a time for each unit.
+// Linear is the model for a job that does the same work in every unit: its run time is a fixed time (start-up, save)
+// plus a time per unit.
 //
-// Where the program reports its units, each sample has a pace, the mean of its units. The slope is the geometric mean of
-// the paces, each weighted by its precision: one over the sum of the variance between runs and the variance of the mean of its units. The
-// intercept is the median time beyond the units. The first units count, unless the job's own units say that they are
-// slower (see slowStart). Where the program reports nothing, see fitWall.
+// If the program reports its units, the mean of a sample's units is its time per unit. The slope is the geometric
+// mean of these over samples, weighted by precision: the inverse of the sum of the variance between runs and the
+// variance of the mean of the sample's units. The intercept is the median of the time outside the units. The first
+// units are included, unless they are slower than others (see slowStart). If the program reports no units, see
+// fitWall.
 //
-// The variances come from a random-effects model of the logarithm of the time, with priors that were estimated on
-// the corpus of run times (package corpus) and that samples of all jobs of an experiment sharpen: see Spread.
-//
-// With marks instead, the pace is the pace of the longest sample, from its
-// first mark to its last.
+// The variances come from a random-effects model of the logarithm of the time. Its priors were estimated from the
+// corpus of run times (package corpus); samples of all jobs of an experiment make them more precise: see Spread.
 type Linear struct{}
 
 // Name is "linear".
 func (Linear) Name() string { return "linear" }
 
-// Fit returns an error when there is no sample on the resource, or none has a length.
+// Fit returns an error if there is no sample on the resource, or if no sample has a length.
 func (Linear) Fit(p Problem) (Estimate, error) {
 	samples, asked := p.on()
 	if len(samples) == 0 {
@@ -50,10 +48,10 @@ func fitLine(p Problem, samples []Sample) (Estimate, error) {
 	return fitUnits(samples, p.Spread), nil
 }
 
-// fitUnits fits samples that report each unit.
+// fitUnits fits samples whose programs report each unit.
 func fitUnits(samples []Sample, known Spread) Estimate {
 	skip := slowStart(samples)
-	var runs [][]float64 // the units of each sample that count
+	var runs [][]float64 // the units used of each sample
 	fixed := make([]float64, len(samples))
 	for i, s := range samples {
 		fixed[i] = s.Wall
@@ -82,14 +80,14 @@ func fitUnits(samples []Sample, known Spread) Estimate {
 	e.Slope = math.Exp(log)
 	e.UnitSD, e.SlopeSE = e.Slope*math.Sqrt(variance), e.Slope*math.Sqrt(squared)
 	e.Intercept = Median(fixed)
-	var more []float64 // of the leading units
+	var more []float64 // the leading units that are left out
 	for _, s := range samples {
 		if len(s.Units) >= skip {
 			more = append(more, floats.Sum(s.Units[:skip])-float64(skip)*e.Slope)
 		}
 	}
 	e.Intercept += Median(more)
-	// The start-up of the run differs from its median as the start-ups of samples do.
+	// The start-up of a run differs from the median as much as the start-ups of samples do.
 	ss := startDF * square(startSD*e.Intercept)
 	for _, f := range fixed {
 		ss += square(f - Median(fixed))
@@ -98,15 +96,15 @@ func fitUnits(samples []Sample, known Spread) Estimate {
 	return e
 }
 
-// A leading unit is slower than later ones if it takes slowBy times as long, by more than slowDeviations standard
-// errors, and at least two samples say so.
+// A leading unit counts as slower than later ones if it takes slowBy times as long, and the difference is more than
+// slowDeviations standard errors, in at least two samples.
 const (
 	slowBy         = 1.1
 	slowDeviations = 2.5
 )
 
-// slowStart returns the number of leading units that do not belong to the pace: those that are slower than the later
-// ones by their logarithms.
+// slowStart returns the number of leading units that are slower than later ones, by their logarithms. They are left
+// out of the time per unit.
 func slowStart(samples []Sample) int {
 	for skip := 0; ; skip++ {
 		var first, later []float64
@@ -132,10 +130,11 @@ func slowStart(samples []Sample) int {
 	}
 }
 
-// fitWall fits the wall times of a program that reports nothing: each is (start-up + unit·length)·exp(ε), with ε as
-// runs differ. The ratio of the start-up to a unit is not known, and few samples hardly say it. So the estimate is the
-// mean over all ratios, each as likely as it makes the wall times; the time of a sample of the mean length is that of
-// the samples. Samples of one length are taken as work without fixed costs; the interval knows better.
+// fitWall fits the wall times of a program that reports no units. A wall time is (start-up + unit·length)·exp(ε); the
+// spread of ε is that between runs. A few samples hardly determine the ratio of start-up to unit. So the estimate is
+// the mean over many ratios, weighted by the likelihood of the wall times. A sample of the mean length keeps the
+// measured time. If all samples have one length, the work is assumed to have no fixed time; the interval includes the
+// doubt.
 func fitWall(samples []Sample, known Spread) (Estimate, error) {
 	variance := known.variance() + wallUnits
 	mean, n, several := 0.0, float64(len(samples)), false
@@ -146,7 +145,8 @@ func fitWall(samples []Sample, known Spread) (Estimate, error) {
 	if mean == 0 {
 		return Estimate{}, fmt.Errorf("fit linear: the samples have no length: %w", ErrUnfit)
 	}
-	// Of each ratio: the logarithms of the unit and of a sample of the mean length, and how likely it is.
+	// For each ratio: the logarithms of the times of a unit and of a sample of mean length, and the weight of the
+	// ratio.
 	var unit, whole, weights []float64
 	ss := math.Inf(1)
 	for step := -1; step <= ratioSteps; step++ {
@@ -163,7 +163,7 @@ func fitWall(samples []Sample, known Spread) (Estimate, error) {
 		left := squares(logs)
 		ss = math.Min(ss, left)
 		unit, whole = append(unit, m), append(whole, m+math.Log(mean+ratio))
-		// Student's t: the variance is integrated out.
+		// The density is Student's t, because the unknown variance is integrated out.
 		weights = append(weights, weight*math.Pow(1+left/(wallDF*variance), -(wallDF+n-1)/2))
 	}
 	log := stat.Mean(unit, weights)
@@ -181,7 +181,7 @@ func fitWall(samples []Sample, known Spread) (Estimate, error) {
 	return e, nil
 }
 
-// squares sums the squared deviations from the mean.
+// squares returns the sum of the squared deviations from the mean.
 func squares(v []float64) float64 {
 	if len(v) < 2 {
 		return 0
@@ -197,12 +197,12 @@ func meanSD(v []float64) (mean, sd float64) {
 	return stat.MeanStdDev(v, nil)
 }
 
-// Median is the mean of the two middle values where there are two.
+// Median returns the median; with an even number of values, the mean of the two middle ones.
 func Median(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	n := len(s)
 	return stat.Mean(s[(n-1)/2:n/2+1], nil)
 }
 
-// logOf is the logarithm of a time; times that a coarse clock calls 0 are a microsecond.
+// logOf returns the logarithm of a time in seconds. Times of 0, from a coarse clock, count as a microsecond.
 func logOf(seconds float64) float64 { return math.Log(math.Max(seconds, 1e-6)) }

@@ -6,34 +6,35 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// CellTime is the known part of the time of a cell, in seconds.
+// CellTime has the known times of a cell, in seconds.
 type CellTime struct {
-	// Kind is common to cells that differ from their predictions alike, Predicted the prediction; 0 without one.
+	// Kind is equal for cells whose times differ from their predictions in the same way. Predicted is the prediction;
+	// 0 means unknown.
 	Kind      string
 	Predicted float64
-	// Took is how long the cell took, if it has finished; 0 otherwise. Earlier says that it did so in an earlier run.
+	// Took is how long the cell took; 0 if it has not finished. Earlier is set if it finished in an earlier run.
 	Took    float64
 	Earlier bool
-	// Ran is how long the cell has run, if it runs. Left is how long it still runs by the reports of its jobs, if Reports.
+	// Ran is how long the cell has run so far. If Reports is set, Left is the remaining time from its jobs' reports.
 	Ran, Left float64
 	Reports   bool
-	// Beside is the number of cells that run at the same time as this one; 0 means that it is alone.
+	// Beside is the number of other cells that run at the same time.
 	Beside float64
 }
 
-// The standard deviations of the logarithm of a cell's time before cells have finished: about its prediction, or about
-// the mean of the others without one.
+// Standard deviations of the logarithm of a cell's time before any cell has finished: from its prediction, or from
+// the mean of other cells.
 const (
-	cellSD        = 0.3 // and of what all cells have in common
+	cellSD        = 0.3 // of the part that all cells share
 	unpredictedSD = 1.0
 )
 
-// atLeast is how long a cell still runs that has taken longer than expected, relative to the time that it has run.
+// atLeast is the predicted remaining time of a cell that has taken longer than expected, relative to its time so far.
 const atLeast = 0.1
 
-// RemainingTime predicts how long the cells that have not finished will take, with the interval at a level. Finished
-// cells correct the predictions of others (see Corrections), cells of earlier runs until one of this run has finished.
-// A running cell that has taken longer than expected counts as a finished one. known is false where there is no prediction.
+// RemainingTime predicts how long the unfinished cells will take, with an interval at the level. Finished cells
+// correct predictions of others (see Corrections); cells of earlier runs do so until a cell of this run has finished.
+// A running cell that has taken longer than expected counts as finished. known is false if there is no prediction.
 func RemainingTime(cells []CellTime, level float64) (p Prediction, known bool) {
 	earlier, logs, n := true, 0.0, 0.0
 	for _, c := range cells {
@@ -42,7 +43,7 @@ func RemainingTime(cells []CellTime, level float64) (p Prediction, known bool) {
 			logs, n = logs+math.Log(c.Took), n+1
 		}
 	}
-	usual := math.Exp(logs / n) // NaN without any
+	usual := math.Exp(logs / n) // NaN if there are no predictions
 	prediction := func(c CellTime) (seconds, sd float64) {
 		if c.Predicted > 0 {
 			return c.Predicted, cellSD

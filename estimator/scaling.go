@@ -11,32 +11,30 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Scaling predicts the pace on one resource from samples on others: by threads,
-// and by the split into inter-op and intra-op threads.
+// Scaling predicts the time per unit on one resource from samples on others: by the number of threads, and by the
+// split into inter-op and intra-op threads.
 //
-// The logarithm of the pace is log(pace of one thread) − log(speed-up). The speed-up
-// is Amdahl's law, the universal scalability law, or
-// Amdahl's law up to a limit, whichever predicts the samples of each resource best
-// from the others. The simpler law is kept unless another has an error smaller by a
-// tenth. Where the samples vary inter-op and intra-op threads, each pool has a
-// separate serial part, and the two speed-ups multiply, as far as there are cores.
+// The logarithm of the time per unit is its value on one thread minus log(speed-up). The speed-up follows Amdahl's
+// law, the universal scalability law, or Amdahl's law up to a limit: the law that best predicts the samples of each
+// resource from the others. A more complex law is used only if its error is at least a tenth smaller. If the samples
+// vary inter-op and intra-op threads, each thread pool has its own serial part, and the two speed-ups multiply, as
+// far as there are cores.
 type Scaling struct{}
 
 // Name is "scaling".
 func (Scaling) Name() string { return "scaling" }
 
-// The relative error that is assumed of a law before it has predicted anything.
+// priorLawSD is the relative error assumed of a law before it has predicted anything.
 const priorLawSD = 0.05
 
-// point is the pace measured on one resource.
+// point is the time per unit measured on one resource.
 type point struct {
 	at        Resource
-	log       float64 // of the pace in seconds
+	log       float64 // logarithm of the seconds per unit
 	intercept float64
 }
 
-// Fit needs samples on at least two numbers of threads (or splits); of the asked
-// resource there need be none.
+// Fit needs samples on at least two numbers of threads (or splits). None needs to be on the wanted resource.
 func (Scaling) Fit(p Problem) (Estimate, error) {
 	asked := p.Resource
 	if asked == (Resource{}) && len(p.Samples) > 0 {
@@ -63,7 +61,7 @@ func (Scaling) Fit(p Problem) (Estimate, error) {
 	_, isd := meanSD(intercepts)
 	e.InterceptSE = isd / math.Sqrt(n)
 	if direct != nil && direct.Slope > 0 {
-		// Measured there as well: the two are joined by their precision.
+		// If the wanted resource was sampled as well, both estimates are combined by their precision.
 		e.Intercept, e.InterceptSE = direct.Intercept, direct.InterceptSE
 		e.UnitSD, e.Rho, e.PaceSD, e.PaceDF = direct.UnitSD, direct.Rho, direct.PaceSD, direct.PaceDF
 		v := square(direct.SlopeSE/direct.Slope) + square(direct.PaceSD)
@@ -75,13 +73,13 @@ func (Scaling) Fit(p Problem) (Estimate, error) {
 	return e, nil
 }
 
-// paces fits each resource's samples by themselves; direct is the estimate on
-// the asked one, nil without samples there.
+// paces fits the samples of each resource separately. direct is the estimate on the wanted resource, or nil without
+// samples there.
 func paces(p Problem, asked Resource) (points []point, direct *Estimate, err error) {
 	var seen []Resource
 	for _, s := range p.Samples {
 		at := s.Resource()
-		// GPUs and other machines are other curves.
+		// Other types of GPU and other machines have other curves.
 		if slices.Contains(seen, at) || at.GPUs != asked.GPUs || !same(at.GPUType, asked.GPUType) ||
 			!same(at.Host, asked.Host) {
 			continue
@@ -103,11 +101,11 @@ func paces(p Problem, asked Resource) (points []point, direct *Estimate, err err
 	return points, direct, nil
 }
 
-// law is a form of the speed-up.
+// law is a form of the speed-up function.
 type law struct{ usl, limit, split bool }
 
 func (l law) parameters() int {
-	n := 2 // pace on one thread, serial part
+	n := 2 // two parameters: time per unit on one thread, serial part
 	for _, more := range []bool{l.usl, l.limit, l.split} {
 		if more {
 			n++
@@ -119,13 +117,12 @@ func (l law) parameters() int {
 // fitted is a law with its parameters.
 type fitted struct {
 	law
-	one         float64 // log pace on one thread
+	one         float64 // logarithm of the time per unit on one thread
 	curve0      Curve
 	interSerial float64
 }
 
-// choose returns the law that best predicts each resource from the others, and the
-// root of its mean squared error.
+// choose returns the law that best predicts each resource from the others, and its root mean squared error.
 func choose(points []point) (law, float64) {
 	var base law
 	inter, intra := map[int]bool{}, map[int]bool{}
@@ -156,8 +153,8 @@ func (l law) leaveOneOut(points []point) float64 {
 	return math.Sqrt(ss / float64(len(points)))
 }
 
-// fit finds the parameters by least squares of the log paces. A gentle pull to
-// small values keeps undetermined parameters bounded.
+// fit finds the parameters by least squares of the logarithms. A small penalty keeps undetermined parameters close to
+// 0.
 func (l law) fit(points []point) fitted {
 	largest := 1.0
 	for _, q := range points {
@@ -213,10 +210,10 @@ func (l law) fit(points []point) fitted {
 	return best
 }
 
-// part maps any number to one from 0 to 1.
+// part maps any number to a number from 0 to 1.
 func part(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// log is the log pace on a resource.
+// log returns the logarithm of the time per unit on a resource.
 func (f fitted) log(at Resource) float64 {
 	if !f.split || at.Inter <= 0 || at.Intra <= 0 {
 		return f.one - math.Log(f.curve0.Speedup(used(at)))
@@ -228,7 +225,7 @@ func (f fitted) log(at Resource) float64 {
 	return f.one - math.Log(speedup)
 }
 
-// curve is the speed-up over the threads that the resource's program uses.
+// curve returns the speed-up curve over the threads that the program can use on the resource.
 func (f fitted) curve(at Resource) Curve {
 	c := f.curve0
 	if pool := at.Inter * at.Intra; pool > 0 && (c.Limit == 0 || float64(pool) < c.Limit) {

@@ -1,40 +1,35 @@
-// Source has the registry of the sources of a policy's run times: the
-// values of estimates =.
-
 package estimator
 
 import "github.com/tfexp/tfexp/experiments/schema"
 
-// Source is one source of a policy's run times of jobs.
+// RunTimeSource is a source from which a policy gets the run times of jobs: a value of the argument `estimates`.
 type RunTimeSource struct {
-	// Name is the value that users write; Doc is its part of the sentence on
-	// estimates in the language reference, and Rank its place there.
+	// Name is the value in the experiment file. Doc is a part of the sentence about estimates in the language
+	// reference; Rank orders these parts.
 	Name, Doc string
 	Rank      int
-	// Call is set when users write it with the standard deviation of its errors
-	// alone, as noisy(0.2).
+	// Call is set if the value is written as a function of the standard deviation of its errors, such as noisy(0.2).
 	Call bool
-	// Fitted is set when estimates begin with a fit to samples, with an error if
-	// the policy has a sigma. Asked is set when they are the users' requested
-	// times, and True when they are the actual run times.
+	// Fitted is set if estimates are fitted to samples (with random errors if the policy has a sigma), Asked if they
+	// are the times that users requested, and True if they are the actual run times.
 	Fitted, Asked, True bool
-	// Follows is set when reports of running jobs correct estimates.
+	// Follows is set if reports of running jobs correct the estimates.
 	Follows bool
 }
 
 var sources = schema.NewRegistry("estimator: source", func(s RunTimeSource) string { return s.Name },
 	func(s RunTimeSource) int { return s.Rank })
 
-// RegisterSource adds a source.
+// RegisterSource registers a source and returns it.
 func RegisterSource(s RunTimeSource) RunTimeSource { return sources.Add(s) }
 
-// FindSource returns the source of a name; the zero source for none.
+// FindSource returns the source with a name, or the zero source.
 func FindSource(name string) RunTimeSource {
 	s, _ := sources.Find(name)
 	return s
 }
 
-// RunTimeSources lists the sources by their ranks.
+// RunTimeSources returns the sources in the order of their ranks.
 func RunTimeSources() []RunTimeSource { return sources.All() }
 
 func init() {

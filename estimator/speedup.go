@@ -5,12 +5,10 @@ import (
 	"math"
 )
 
-// FitCurve fits a speed-up curve to run times in seconds on numbers of threads,
-// and returns it with the run time on one thread. The law is chosen as Scaling
-// does it: Amdahl's, unless another predicts each run time better from the others.
-// Run times include time that does not speed up at all, such as a program's
-// start-up: it is part of the curve's serial part. The error wraps ErrUnfit when
-// there are fewer than two numbers of threads.
+// FitCurve fits a speed-up curve to run times in seconds on numbers of threads, and returns the curve with the run
+// time on one thread. It chooses the law as Scaling does. Times that do not depend on threads, such as a program's
+// start-up, count to the curve's serial part. The error wraps ErrUnfit if there are fewer than two numbers of
+// threads.
 func FitCurve(threads []int, seconds []float64) (curve Curve, one float64, err error) {
 	var points []point
 	seen := map[int]bool{}

@@ -6,33 +6,36 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Spread is how far runs of one job on a machine differ in pace, for reasons that no number of units averages out: the
-// clock, neighbors, other programs. It is the variance of the logarithm, estimated from samples of many jobs; the zero
-// value is the prior's. It is joined with a prior as an inverse gamma distribution (Gelman et al., "Bayesian
-// Data Analysis", 2013).
+// Spread is how much runs of a job on a machine differ in time per unit, for reasons that do not average out over
+// units: the clock rate, other jobs, other programs. It is a variance of logarithms, estimated from samples of many
+// jobs and combined with a prior as an inverse gamma distribution (Gelman et al., "Bayesian Data Analysis", 2013).
+// The zero value has only the prior.
 type Spread struct {
-	// Squares are the squared deviations of samples of a job from their mean, beyond those that the spread of units
-	// explains, with DF degrees of freedom.
+	// Squares is the sum of squared deviations of the samples of a job from their mean, less the part due to the
+	// spread of units. DF is its degrees of freedom.
 	Squares, DF float64
 }
 
-// The prior of any machine, from the half of the corpus of run times that is for choosing. Each spread is a standard
-// deviation of logarithms, with its weight in degrees of freedom.
+// The prior of any machine, from the half of the corpus of run times that is for fitting. Each spread is a standard
+// deviation of logarithms, with a weight in degrees of freedom.
 const (
-	// paceSD is the spread of the paces of samples, unitSD of units about their run's mean, startSD of start-ups.
+	// paceSD is the spread of samples' times per unit, unitSD of units around the mean of their run, startSD of
+	// start-ups.
 	paceSD, paceDF   = 0.10, 4.0
 	unitSD, unitDF   = 0.12, 3.0
 	startSD, startDF = 0.15, 3.0
-	// beyondSamples is how many times the variance of runs some minutes apart exceeds the variance of samples of one moment.
+	// beyondSamples is the ratio of the variance between runs some minutes apart to the variance between samples of
+	// one moment.
 	beyondSamples = 2.0
-	// mostPeers bounds the weight of other jobs' samples.
+	// mostPeers limits the weight of samples of other jobs.
 	mostPeers = 20.0
-	// unitRho is the correlation of a unit's time with the next one's, with the weight of rhoPairs pairs.
+	// unitRho is the correlation of consecutive units' times, with the weight of rhoPairs pairs.
 	unitRho, rhoPairs = 0.3, 16.0
 )
 
-// Of wall times alone: the variance of a sample's units, the weight of the prior, and the ratios of the start-up to a
-// unit that are considered, in ratioSteps steps of equal ratio, besides none, which counts as much as noStartup of them.
+// Constants for programs without reported units: the variance of a sample's units, the weight of the prior, and the
+// ratios of start-up to unit that are tried, in ratioSteps steps of equal ratio. A start-up of 0 is tried too, with
+// the weight of noStartup of them.
 const (
 	wallUnits    = 0.003
 	wallDF       = 3.0
@@ -42,12 +45,12 @@ const (
 	ratioSteps   = 40
 )
 
-// variance is the posterior mean, df the degrees of freedom behind it.
+// variance returns the posterior mean of the variance; df returns its degrees of freedom.
 func (s Spread) variance() float64 { return (paceDF*square(paceSD) + s.Squares) / s.df() }
 func (s Spread) df() float64       { return paceDF + s.DF }
 
-// SpreadOf is the spread of the samples of jobs that ran on one machine, each list of one job on one resource. Those
-// that report no units count by their wall times, where two have one length.
+// SpreadOf returns the spread of samples on one machine. Each list has the samples of one job on one resource.
+// Samples without reported units count by their wall times, if at least two have the same length.
 func SpreadOf(jobs [][]Sample) Spread {
 	var all Spread
 	for _, samples := range jobs {
@@ -70,7 +73,7 @@ func SpreadOf(jobs [][]Sample) Spread {
 	return all
 }
 
-// with adds the runs of a job, whose units have a variance (of logarithms) and a correlation.
+// with adds the runs of a job. Its units have the given variance (of logarithms) and correlation.
 func (s Spread) with(runs [][]float64, variance, rho float64) Spread {
 	if len(runs) < 2 {
 		return s
@@ -81,19 +84,19 @@ func (s Spread) with(runs [][]float64, variance, rho float64) Spread {
 		explained += meanOf(len(r), variance, rho) / float64(len(runs))
 	}
 	df := float64(len(runs) - 1)
-	// Runs of few units say little of the spread between runs.
+	// Runs of few units say little about the spread between runs.
 	trust := square(paceSD) / (square(paceSD) + explained)
 	s.Squares += trust * math.Max(0, squares(paces)-df*explained)
 	s.DF += trust * df
 	return s
 }
 
-// meanOf is the variance of the mean of n units that follow each other as an AR(1) process.
+// meanOf returns the variance of the mean of n consecutive units, an AR(1) process.
 func meanOf(n int, variance, rho float64) float64 {
 	return variance * math.Min(1, (1+rho)/(1-rho)/float64(n))
 }
 
-// unitSpread is the variance of the logarithms of units about the mean of their run, and the correlation of a unit with
+// unitSpread returns the variance of the logarithms of units around the mean of their run, and the correlation of a unit with
 // the next one of its run, both joined with the priors.
 func unitSpread(runs [][]float64) (variance, df, rho float64) {
 	var ss, products, n, pairs float64

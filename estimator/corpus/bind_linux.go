@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bindThread keeps the calling goroutine on a thread that runs on one CPU, until the returned function is called.
+// bindThread binds the calling goroutine to a thread on one CPU, until release is called.
 func bindThread(cpu int) (release func()) {
 	runtime.LockOSThread()
 	var before, one unix.CPUSet
@@ -15,7 +15,7 @@ func bindThread(cpu int) (release func()) {
 		return runtime.UnlockOSThread
 	}
 	return func() {
-		// A thread that stays bound is not given back: it ends with its goroutine.
+		// If the CPUs cannot be restored, the thread stays locked, and ends together with its goroutine.
 		if unix.SchedSetaffinity(0, &before) == nil {
 			runtime.UnlockOSThread()
 		}

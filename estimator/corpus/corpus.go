@@ -1,14 +1,14 @@
-// Corpus records the times of real programs, by which the models of the package estimator are chosen and judged: its
-// test predicts the recorded runs from their samples. It runs the programs and appends their times to runs.jsonl.gz.
+// Corpus records run times of real programs, with which the models of package estimator are chosen and tested: a test
+// predicts the recorded runs from their samples. It runs the programs and appends their times to runs.jsonl.gz.
 //
 //	go run ./estimator/corpus [-seconds 50] [-tfexp PROGRAM] [-python PROGRAM] [-only PROGRAMS] [-times N] FILE
 //
-// The runs of long.jsonl.gz are 18 times as long (-times 18 -only mlp,cnn,interpreter,allocations,noisy,hashes), and were
-// recorded while other programs ran.
+// The runs in long.jsonl.gz are 18 times as long (-times 18 -only mlp,cnn,interpreter,allocations,noisy,hashes). They
+// were recorded while other programs ran.
 //
-// It continues where the file ends: a round has one block of each program, number of threads and load, in an order
-// drawn by the number of the round. It stops after a block once -seconds are over. Nothing else should run on the
-// machine meanwhile; or, with -fill, nothing of a higher priority.
+// Corpus continues after the last block in the file. A round has one block of each combination of program, number of
+// threads and load, in random order; the round's number is the seed. It stops after the block during which -seconds
+// end. Nothing else should run on the machine; with -fill, programs of lower priority may.
 package main
 
 import (
@@ -24,40 +24,40 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// The loads under which a block was recorded: no other program, one that keeps a core busy, and one that keeps one or
-// two cores busy for a part of a second to some seconds and then sleeps.
+// Loads under which blocks are recorded: no other program; a program that keeps one core busy; a program that
+// alternately keeps one or two cores busy for up to some seconds, and sleeps.
 const (
 	Quiet  = "quiet"
 	Busy   = "busy"
 	Bursts = "bursts"
-	// Shared is whatever else runs on the machine; it is no part of Loads.
+	// Shared means any other programs that run on the machine. It is not one of Loads.
 	Shared = "shared"
 )
 
-// Loads lists the loads.
+// Loads are the loads that this program can create.
 var Loads = []string{Quiet, Busy, Bursts}
 
-// Block are runs of one program within a few seconds, in their order. The longest is the whole run, the others are
+// Block is a sequence of runs of one program within a few seconds. The longest run is the whole run; the others are
 // samples.
 type Block struct {
-	// Round counts the passes over all programs, numbers of threads and loads; a round takes some minutes.
+	// Round is the number of the pass over all combinations of program, threads and load; a pass takes some minutes.
 	Round   int    `json:"round"`
-	At      int64  `json:"at"` // seconds since 1970
+	At      int64  `json:"at"` // Unix time in seconds
 	Program string `json:"program"`
 	Threads int    `json:"threads"`
 	Load    string `json:"load"`
 	Runs    []Run  `json:"runs"`
 }
 
-// Run is a run of a program; times are seconds.
+// Run is one run of a program. Times are in seconds.
 type Run struct {
-	// Length is the number of units, Wall from launch to exit, Startup from launch to the first unit. Units is empty for
-	// a program that reports none.
+	// Length is the number of units. Wall is the time from launch to exit, Startup from launch to the first unit.
+	// Units are the times of the units; empty if the program does not report them.
 	Length  int       `json:"length"`
 	Wall    float64   `json:"wall_s"`
 	Startup float64   `json:"startup_s,omitempty"`
 	Units   []float64 `json:"units_s,omitempty"`
-	// Busy is the mean number of cores that other programs used meanwhile.
+	// Busy is the mean number of cores that other programs used during the run.
 	Busy float64 `json:"busy_cores"`
 	// Probe, ProbeError and Exchange are as in estimator.Sample.
 	Probe      float64 `json:"probe_s"`
@@ -65,8 +65,8 @@ type Run struct {
 	Exchange   float64 `json:"exchange_s,omitempty"`
 }
 
-// ReadFile reads the blocks of a file: one JSON object a line, compressed, in one gzip member for each time that some
-// were appended.
+// ReadFile reads the blocks of a file. The file has one JSON object per line and is compressed; each call of Append
+// has added a gzip member.
 func ReadFile(name string) ([]Block, error) {
 	f, err := folder.Open(filepath.Split(name))
 	if err != nil {
@@ -89,7 +89,7 @@ func ReadFile(name string) ([]Block, error) {
 	}
 }
 
-// Append adds blocks to a file, which is made if it does not exist. Times keep five digits.
+// Append adds blocks to a file, which it creates if necessary. Times are rounded to five digits.
 func Append(name string, blocks []Block) (err error) {
 	if len(blocks) == 0 {
 		return nil
@@ -120,7 +120,7 @@ func Append(name string, blocks []Block) (err error) {
 	return z.Close()
 }
 
-// digits rounds to five digits.
+// digits rounds v to five significant digits.
 func digits(v float64) float64 {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

@@ -11,9 +11,9 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// ExchangeWatch measures, again and again while jobs run, how long a cache line takes from one core to another and back.
-// On a virtual machine that depends on where the host runs the two cores, and changes every few seconds; the threads of
-// a job wait for it, and arithmetic does not show it. A measurement takes about a millisecond of two cores.
+// ExchangeWatch measures repeatedly, while jobs run, how long a cache line takes from one core to another and back.
+// On a virtual machine this depends on which physical cores the host uses, and changes every few seconds. It slows
+// the threads of a job, while tests of arithmetic do not show it. A measurement uses two cores for about 1 ms.
 type ExchangeWatch struct {
 	stop, done chan struct{}
 	turn       atomic.Int64
@@ -22,14 +22,14 @@ type ExchangeWatch struct {
 }
 
 const (
-	exchangeFirst  = 30 * time.Millisecond // when the first measurement is
-	exchangeEvery  = time.Second           // the longest wait for the next: each is twice as long as the one before
-	exchangeLimit  = time.Millisecond      // how long a measurement may take, if other programs keep a core busy
-	exchangeWindow = 100                   // exchanges in a row whose mean is a time; a measurement keeps the least time
-	exchanges      = 1000                  // of a measurement
+	exchangeFirst  = 30 * time.Millisecond // time of the first measurement
+	exchangeEvery  = time.Second           // longest time between measurements; each interval is twice the previous one
+	exchangeLimit  = time.Millisecond      // longest duration of a measurement, if other programs keep a core busy
+	exchangeWindow = 100                   // exchanges per mean; a measurement is the smallest mean
+	exchanges      = 1000                  // exchanges per measurement
 )
 
-// WatchCoreLatency begins; it returns nil where this process may use only one core.
+// WatchCoreLatency starts an ExchangeWatch. It returns nil if this process may use only one core.
 func WatchCoreLatency() *ExchangeWatch {
 	cpus := hardware.AllowedCPUs()
 	if len(cpus) < 2 || runtime.GOMAXPROCS(0) < 2 {
@@ -53,7 +53,7 @@ func WatchCoreLatency() *ExchangeWatch {
 	return w
 }
 
-// measure returns the seconds of an exchange; 0 where the two cores never ran at the same time.
+// measure returns the seconds of one exchange, or 0 if the two cores never ran at the same time.
 func (w *ExchangeWatch) measure(other int) float64 {
 	w.turn.Store(0)
 	w.over.Store(false)
@@ -91,7 +91,7 @@ asking:
 	return least
 }
 
-// End ends the measurements, and returns their geometric mean in seconds; 0 without any.
+// End stops measuring, and returns the geometric mean of the measurements in seconds, or 0 if there were none.
 func (w *ExchangeWatch) End() float64 {
 	if w == nil {
 		return 0
@@ -108,7 +108,7 @@ func (w *ExchangeWatch) End() float64 {
 	return math.Exp(sum / float64(len(w.times)))
 }
 
-// bind keeps the calling goroutine on a thread that runs on one CPU; the thread ends with the goroutine.
+// bind binds the calling goroutine to a thread on one CPU; the thread ends with the goroutine.
 func bind(cpu int) (release func()) {
 	runtime.LockOSThread()
 	var one unix.CPUSet

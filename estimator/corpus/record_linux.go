@@ -46,12 +46,12 @@ func main() {
 	}
 }
 
-// program is a program of the  Every is in how many rounds one takes part, for programs that take long to start.
+// program is a program of the corpus. It takes part in one of Every rounds, because some programs take long to start.
 type program struct {
 	name  string
-	args  []string // of tfexp train; without them the script in Python has it
+	args  []string // of `tfexp train`; if empty, the Python script has the program
 	every int
-	units int // of a whole run
+	units int // number of units of a whole run
 }
 
 var programs = []program{
@@ -66,16 +66,17 @@ var programs = []program{
 	{name: "torch_layers", units: 30, every: 6},
 }
 
-// The samples before and after the whole run of a block, in units.
+// Numbers of units of the samples before and after the whole run of a block.
 var before, after = []int{2, 4}, []int{1, 3}
 
-// mostForeign is how many cores programs other than the load may use during a block; otherwise it is left out.
+// mostForeign is the number of cores that programs other than the load may use during a block. If they use more, the
+// block is not recorded.
 const mostForeign = 0.3
 
-// warmUp is how long the machine is watched before a block is begun.
+// warmUp is how long the use of the machine is measured before a block begins.
 const warmUp = 300 * time.Millisecond
 
-// recorder has the settings of a call.
+// recorder has the settings of the command line.
 type recorder struct {
 	tfexp, python, scripts, fill string
 	times                        int
@@ -115,7 +116,7 @@ func (o recorder) record(file string, seconds float64) error {
 			if err != nil {
 				return fmt.Errorf("%s on %d threads: %w", p.name, b.Threads, err)
 			}
-			if foreign > mostForeign && b.Load != Shared { // a later call takes it again
+			if foreign > mostForeign && b.Load != Shared { // a later call of the program records this block again
 				fmt.Printf("block left out: other programs used %.2f cores\n", foreign)
 				continue
 			}
@@ -134,7 +135,7 @@ func indexOf(name string) int {
 	return -1
 }
 
-// plan lists the blocks of a round in their order.
+// plan returns the blocks of a round in their order.
 func (o recorder) plan(round int) []Block {
 	var all []Block
 	for _, p := range programs {
@@ -155,7 +156,7 @@ func (o recorder) plan(round int) []Block {
 	return all
 }
 
-// block takes the runs of a block under its load. It returns how many cores other programs used meanwhile.
+// block runs a program several times under a block's load. It returns how many cores other programs used meanwhile.
 func (o recorder) block(b *Block, p program, command func() *exec.Cmd) (foreign float64, err error) {
 	all := hardware.NewLoadSampler()
 	b.At = time.Now().Unix()
@@ -172,7 +173,7 @@ func (o recorder) block(b *Block, p program, command func() *exec.Cmd) (foreign 
 	if p.every > 0 {
 		lengths = []int{before[0], p.units, after[1]}
 	}
-	if o.times > 1 { // about 3% and 6%
+	if o.times > 1 { // samples of about 3% and 6% of the run
 		lengths = []int{1, 2, p.units, 1, 2}
 	}
 	for _, n := range lengths {
@@ -183,7 +184,7 @@ func (o recorder) block(b *Block, p program, command func() *exec.Cmd) (foreign 
 			return 0, err
 		}
 		if o.times > 1 && n == p.units {
-			r.Units = nil // the wall time is enough, and they are many
+			r.Units = nil // there are many, and the wall time suffices
 		}
 		b.Runs = append(b.Runs, r)
 	}
@@ -228,7 +229,7 @@ func one(c *exec.Cmd, threads, n int, f filling) (r Run, err error) {
 		return r, err
 	}
 	var text bytes.Buffer
-	first := 0.0 // when the first line came
+	first := 0.0 // time of the first line
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -261,11 +262,11 @@ func one(c *exec.Cmd, threads, n int, f filling) (r Run, err error) {
 	return r, nil
 }
 
-// filling are programs that fill the cores.
+// filling is a set of programs that keep cores busy at low priority.
 type filling []*exec.Cmd
 
-// startFilling starts a program on each core, or on those that a job on one core leaves; none where command is empty.
-// The program itself lowers its priority.
+// startFilling starts a program on each core, or only on the other cores if the job uses one. It starts none if
+// command is empty. The program must lower its priority itself.
 func startFilling(command string, threads int) (f filling, err error) {
 	first := 0
 	if threads == 1 {
@@ -281,7 +282,7 @@ func startFilling(command string, threads int) (f filling, err error) {
 	return f, nil
 }
 
-// used is the CPU time of the programs in seconds.
+// used returns the CPU time of the programs in seconds.
 func (f filling) used() (seconds float64) {
 	for _, c := range f {
 		stat, _ := folder.ReadSystem(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
@@ -302,10 +303,10 @@ func (f filling) stop() {
 	}
 }
 
-// burnCommand makes this program a load.
+// burnCommand is the argument with which this program runs as a load.
 const burnCommand = "burn"
 
-// startLoad starts a load that runs until stop.
+// startLoad starts a load, which runs until stop is called.
 func startLoad(kind string) (stop func(), err error) {
 	if kind == Quiet || kind == Shared {
 		return func() {}, nil
@@ -325,7 +326,7 @@ func startLoad(kind string) (stop func(), err error) {
 	}, nil
 }
 
-// burn keeps one core busy, or in bursts up to two.
+// burn keeps one core busy; in bursts, up to two.
 func burn(kind string) {
 	runtime.GOMAXPROCS(2)
 	spin := func(d time.Duration) {

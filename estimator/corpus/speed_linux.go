@@ -11,24 +11,24 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of the cores, all busy at
-// once. Error is the standard deviation of Seconds, estimated from the repetitions of the piece.
+// Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each core while all were busy.
+// Error is the standard deviation of Seconds, estimated from repetitions.
 type Speed struct {
 	Cores   int     `json:"cores"`
 	Seconds float64 `json:"seconds"`
 	Error   float64 `json:"error_s"`
 }
 
-// A probe repeats a piece of work of about half a millisecond: sums of products over numbers that fit the caches of
-// a core.
+// A probe repeats a piece of work that takes about half a millisecond: sums of products of numbers that fit into the
+// caches of a core.
 const (
 	probeRepeats = 9
 	probePasses  = 96
 	probeNumbers = 1 << 13
 )
 
-// ProbeSpeed measures how fast the machine is now on the given number of cores that this process may use. All are busy
-// with a piece of work at the same time, as the threads of a job are. It takes some milliseconds.
+// ProbeSpeed measures how fast the machine is now, on the given number of cores. All cores do a piece of work at the
+// same time, like the threads of a job. It takes some milliseconds.
 func ProbeSpeed(cores int) Speed {
 	cpus := hardware.AllowedCPUs()
 	cores = max(1, min(cores, len(cpus), runtime.GOMAXPROCS(0)))
@@ -50,7 +50,7 @@ func ProbeSpeed(cores int) Speed {
 				for range probePasses {
 					sum = product(numbers, sum)
 				}
-				if took := time.Since(began).Seconds(); sum != 0 { // the sum is used, so it is computed
+				if took := time.Since(began).Seconds(); sum != 0 { // without a use of sum, the compiler would remove the work
 					times[i] = append(times[i], took)
 				}
 			}
@@ -60,15 +60,15 @@ func ProbeSpeed(cores int) Speed {
 	return speedOf(times)
 }
 
-// Until is the speed between two moments that were probed on equally many cores. It is the mean of both; its error
-// includes their difference. Changes between the moments are unknown.
+// Until returns the speed between two probes with the same number of cores: the mean of both. Its error includes
+// their difference, but not changes between the probes, which are unknown.
 func (s Speed) Until(end Speed) Speed {
 	s.Error = math.Hypot(math.Hypot(s.Error, end.Error)/2, (s.Seconds-end.Seconds)/2)
 	s.Seconds = (s.Seconds + end.Seconds) / 2
 	return s
 }
 
-// product is one pass of a piece of work.
+// product computes the sum of products once over all numbers.
 func product(numbers []float64, sum float64) float64 {
 	a, b, c, d := sum*1e-9, 0.0, 0.0, 0.0
 	for k := 0; k+3 < len(numbers); k += 4 {
@@ -80,8 +80,9 @@ func product(numbers []float64, sum float64) float64 {
 	return a + b + c + d
 }
 
-// speedOf is the mean of the cores' medians; an interrupt does not move a median. The error of the median of n normal
-// values is about 1.25 standard deviations over √n. The median absolute deviation is 0.6745 standard deviations.
+// speedOf returns the mean over cores of the median time, which is not sensitive to interrupts. The error of the
+// median of n normal values is about 1.25 standard deviations over √n. The median absolute deviation is 0.6745
+// standard deviations.
 func speedOf(times [][]float64) Speed {
 	s := Speed{Cores: len(times)}
 	variance := 0.0

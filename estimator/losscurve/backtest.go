@@ -5,20 +5,19 @@ import (
 	"math/rand/v2"
 )
 
-// backtestFrom are fractions of a window: from each such beginning of the window its last loss is predicted.
+// backtestFrom are fractions of a window. The window's last loss is predicted from that part of its beginning.
 var backtestFrom = []float64{0.4, 0.5, 0.6, 0.7, 0.8}
 
-// priorWeight is the weight of the spread that is known beforehand, in predictions.
-// Of a member of a combination it is less: it counts where it has predicted the
-// latest losses well, and there its own record says more.
+// priorWeight is the weight of the known spread relative to the spread of predictions in the window. For a member of
+// a combination it is smaller, because the members' weights already depend on how well they predicted the latest
+// losses.
 const (
 	priorWeight  = 4
 	memberWeight = 0.25
 )
 
-// backtest returns the spread of the logarithm of predicted over true steps: the
-// spread of predictions of the window's last loss from its beginnings, joined
-// with a spread known beforehand, with a weight.
+// backtest returns the spread of the logarithm of predicted / true steps. It predicts the window's last loss from
+// beginnings of the window, and combines the spread of these predictions with the known spread, which has a weight.
 func backtest(w window, left func(window) float64, known, weight float64) float64 {
 	sum, count := weight*known*known, weight
 	for _, p := range w.pasts() {
@@ -28,11 +27,11 @@ func backtest(w window, left func(window) float64, known, weight float64) float6
 	return math.Sqrt(sum / count)
 }
 
-// truncatedWindow is a beginning of a window, from which its last loss is predicted.
+// truncatedWindow is the beginning of a window, from which the window's last loss is predicted.
 type truncatedWindow struct {
 	window
 	points int
-	truth  float64 // steps until that loss
+	truth  float64 // steps until the window's last loss
 }
 
 func (w window) pasts() []truncatedWindow {
@@ -53,12 +52,12 @@ func (w window) pasts() []truncatedWindow {
 	return all
 }
 
-// error is the logarithm of predicted over true steps.
+// error returns the logarithm of predicted / true steps.
 func (p truncatedWindow) error(left float64) float64 {
 	return math.Log(math.Max(math.Min(left, p.horizon()), 0.5) / p.truth)
 }
 
-// noisySteps draws from a log-normal distribution about a number of steps.
+// noisySteps draws n numbers of steps from a lognormal distribution with median `steps`.
 func noisySteps(steps, spread, horizon float64, n int, rng *rand.Rand) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -67,7 +66,7 @@ func noisySteps(steps, spread, horizon float64, n int, rng *rand.Rand) []float64
 	return out
 }
 
-// scatter draws one such number; from the horizon on the target is not reached.
+// scatter draws one number of steps. At or above the horizon it returns +Inf: the target is not reached.
 func scatter(steps, spread, horizon float64, rng *rand.Rand) float64 {
 	v := math.Max(math.Min(steps, horizon), 0.5) * math.Exp(spread*rng.NormFloat64())
 	if v >= horizon {

@@ -7,33 +7,33 @@ import (
 	"sort"
 )
 
-// combined mixes the continuations of its members.
+// combined mixes the continuations that several models draw.
 var combined = Model{
 	Name: "combined",
-	// Trend, a trend above a floor, inverse and exponential, from the last change of regime on, weighted by the
-	// likelihood that each, fitted to the first three quarters of the window, gives to the rest, and by how well it
-	// would have predicted the window's last loss.
+	// Of trend, a trend above a floor, inverse and exponential, from the last change of regime on. A model's weight
+	// is the likelihood of the last quarter of the window, if the model is fitted to the rest, and depends on how
+	// well it would have predicted the window's last loss.
 	draw:  drawCombined,
 	early: slowdown,
 }
 
-// slowdown is the factor on the upper bound after few points: most trainings slow down later. Of the trainings in
-// testdata/trainings.csv that are not held out, the remaining steps exceed the upper bound of the continuations by no
-// more than this factor in 92 of 100, whatever the number of points; it is a line over 1/√points on a logarithmic scale.
+// slowdown returns a factor on the upper bound of the interval when there are few points, since most trainings slow
+// down later. It was fitted to those trainings in testdata/trainings.csv that are not held out: for 92 of 100 the
+// remaining steps do not exceed the corrected bound. Its logarithm is linear in 1/√points.
 func slowdown(points int) float64 {
 	return math.Exp(math.Max(0, 5.2/math.Sqrt(float64(points))-0.5))
 }
 
-// weightedModel is a part of the combination.
+// weightedModel is a member of the combination.
 type weightedModel struct {
-	// judge returns the logarithm of the member's likelihood for the latest points of a window, given
-	// the points before, and a function that draws from the member.
+	// judge returns the logarithm of the member's likelihood for the `latest` last points of a window, given the
+	// points before. It also returns a function that draws continuations.
 	judge func(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64)
-	// prior is the weight of a model before any loss is seen, and later its weight after a change of regime.
+	// prior is the weight of the member before any loss is known; later is its weight after a change of regime.
 	prior, later float64
 }
 
-// Laws with a floor often fit the seen losses well, and extrapolate badly.
+// Laws with a floor have small priors, because they often fit the known losses well and extrapolate badly.
 var members = []weightedModel{
 	{newTrend.judge, 0.75, 0.2},
 	{newFloored.judge, 0.15, 0.2},
@@ -42,21 +42,21 @@ var members = []weightedModel{
 	{exponentialLaw.judge, 0.05, 0.05},
 }
 
-// laterAgain is the weight of a schedule, of a rate of learning that is lowered again and again, after a first
-// change of regime.
+// laterAgain is the weight of the model in which the learning rate is lowered repeatedly, after the first change of
+// regime.
 const laterAgain = 0.4
 
 const (
-	// heldOut is the part of a window, its latest, by which members are weighted, and leastHeldOut the
-	// least number of points in it. With fewer points than leastJudged there is only the trend.
+	// heldOut is the last part of a window, by which members are weighted; it has at least leastHeldOut points. With
+	// fewer than leastJudged points only the trend is used.
 	heldOut, leastHeldOut, leastJudged = 0.25, 3, 2 * Least
-	// A member counts less by this power of the error with which it predicts the last loss of the window
-	// from its beginnings, on a logarithmic scale; recordKnown counts as one error more.
+	// The weight of a member is divided by a power of its error: the error, on a logarithmic scale, of predictions of
+	// the window's last loss. recordKnown is added as one more error.
 	recordPower, recordKnown = 3, 0.3
 	recordDraws              = 40 // continuations for each of these predictions
 )
 
-// byRates is the part of the continuations that follow the rate of learning, where that is known and changes.
+// byRates is the fraction of the continuations that follow the learning rate, if it is known and changes.
 const byRates = 0.85
 
 func drawCombined(w window, n int, rng *rand.Rand) []float64 {
@@ -68,9 +68,9 @@ func drawCombined(w window, n int, rng *rand.Rand) []float64 {
 	return w.byAge(append(out, drawByLosses(w, n-len(out), rng)...))
 }
 
-// byAge picks continuations again, each as often as likely it is to see such a training at its present age: any part of
-// its life is as likely as another, so the logarithm of the remaining over the past time has a logistic distribution.
-// Continuations that never end keep their share.
+// byAge resamples continuations by how likely a training of that length is seen at its present age. Any moment of its
+// life is equally likely, so the logarithm of remaining / past time has a logistic distribution. Continuations that
+// never reach the target keep their fraction.
 func (w window) byAge(left []float64) []float64 {
 	slices.Sort(left)
 	n := sort.SearchFloat64s(left, math.Nextafter(w.horizon(), math.Inf(1)))
@@ -88,7 +88,7 @@ func (w window) byAge(left []float64) []float64 {
 	return append(out, left[n:]...)
 }
 
-// drawByLosses knows no rates of learning.
+// drawByLosses draws continuations from losses alone, without learning rates.
 func drawByLosses(w window, n int, rng *rand.Rand) []float64 {
 	members := members
 	all := w
@@ -128,17 +128,17 @@ func drawByLosses(w window, n int, rng *rand.Rand) []float64 {
 			out = append(out, draw(count)...)
 		}
 	}
-	if len(out) < n { // shares are rounded
+	if len(out) < n { // rounding may leave some out
 		out = append(out, newTrend.draw(w, n-len(out), rng)...)
 	}
 	return out
 }
 
-// anyway is the part of the continuations that know no loss.
+// anyway is the fraction of the continuations that do not depend on the losses.
 const anyway = 0.07
 
-// drawAnyway draws from the distribution for a training that is seen at a random time of its life:
-// the remaining time exceeds r times the past time with probability 1/(1 + r) (J. R. Gott, 1993).
+// drawAnyway draws from the distribution of the remaining time of a training that is seen at a random moment of its
+// life. It exceeds r times the past time with probability 1/(1 + r) (J. R. Gott, 1993).
 func drawAnyway(w window, n int, rng *rand.Rand) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -150,7 +150,8 @@ func drawAnyway(w window, n int, rng *rand.Rand) []float64 {
 	return out
 }
 
-// judge moves the filters of a family through the window once, and predicts its last loss on the way.
+// judge updates the filters of a family with the points of the window, and predicts the window's last loss from its
+// beginnings.
 func (new filterGrid) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
 	return new.judged(w, latest, rng, func(fs []kalmanFilter, n int) []float64 { return draw(fs, w, n, rng) })
 }
@@ -176,7 +177,7 @@ func (new filterGrid) judged(w window, latest int, rng *rand.Rand, then func(fs 
 	return scoreMember(logEvidence(fs)-before, errors), func(n int) []float64 { return then(fs, n) }
 }
 
-// judgeSettling counts the steps from the beginning of the training.
+// judgeSettling is a judge that counts steps from the beginning of the training.
 func judgeSettling(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
 	return newSettling.judge(w.whole(), latest, rng)
 }
@@ -193,7 +194,7 @@ func (l law) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) [
 	return scoreMember(likelihood, errors), func(n int) []float64 { return l.drawMember(w, n, rng) }
 }
 
-// scoreMember weighs a member by a likelihood, and by its errors.
+// scoreMember returns the logarithm of a member's weight, from its likelihood and its prediction errors.
 func scoreMember(likelihood float64, errors []float64) float64 {
 	sum := square(recordKnown)
 	for _, e := range errors {
@@ -202,21 +203,20 @@ func scoreMember(likelihood float64, errors []float64) float64 {
 	return likelihood - recordPower/2.0*math.Log(sum/float64(len(errors)+1))
 }
 
-// selfTF is the curve of SelfTF (arXiv 1810.02935), with an interval by how well
-// it would have predicted the window itself.
+// selfTF is the curve of SelfTF (arXiv 1810.02935). Its interval comes from how well it would have predicted the
+// window itself.
 var selfTF = Model{
 	Name: "selftf",
-	// step(l) = (h/l)·ln(d/l) + j0, with d the greatest loss and j0 the first step, without outliers
+	// step(l) = (h/l)·ln(d/l) + j0, where d is the largest loss and j0 the first step, fitted without outliers
 	draw: func(w window, n int, rng *rand.Rand) []float64 {
 		return noisySteps(selfTFLeft(w), backtest(w, selfTFLeft, 1.2, priorWeight), w.horizon(), n, rng)
 	},
 	point: selfTFLeft,
 }
 
-// selfTFLeft returns the steps that are left by SelfTF's curve. Its factor h is
-// fitted by least squares, h = (xx·yy)/(xx·xx) with xx = (1/l)·ln(d/l) and yy =
-// step − j0; losses that are three median deviations or more away from the median
-// are dropped. The curve counts from j0, the returned steps from the last point.
+// selfTFLeft returns the remaining steps by SelfTF's curve. The factor h is fitted by least squares: h =
+// (xx·yy)/(xx·xx) with xx = (1/l)·ln(d/l) and yy = step − j0. Losses at least three median deviations away from the
+// median are left out. The curve counts steps from j0, the result from the last point.
 func selfTFLeft(w window) float64 {
 	losses := make([]float64, len(w.points))
 	for i, p := range w.points {
@@ -247,38 +247,39 @@ func selfTFLeft(w window) float64 {
 	return math.Max(xy/xx/w.target*math.Log(d/w.target)+j0-w.last().Step, 0)
 }
 
-// annealing is the dependence of a loss on the learning rate. The training advances with the sum of the rates of its
-// steps, and not with their number. A part of the loss is noise of the steps, which falls with the rate: the loss is
-// proportional to a power of it. (H. Tissue and others, Scaling Law with Learning Rate Annealing, 2024, have the
-// same two parts in a sum; G. Zhang and others, Which Algorithmic Choices Matter at Which Batch Sizes, 2019, derive
-// the noise.)
+// annealing is a law of how a loss depends on the learning rate. The training advances with the sum of the rates of
+// its steps, not with their number. A part of the loss is noise of the steps, which falls with the rate: it makes the
+// loss proportional to a power of the rate.
+//
+// H. Tissue and others, Scaling Law with Learning Rate Annealing, 2024, have the same two parts as a sum. G. Zhang
+// and others, Which Algorithmic Choices Matter at Which Batch Sizes, 2019, derive the noise.
 type annealing struct {
-	power float64 // of the rate
+	power float64 // exponent of the rate
 	delays
 }
 
-// delays are the numbers of steps at the greatest rate after which parts of the noise have followed it: first the
-// parts of the steepest directions, each further part after a constant factor more steps.
+// delays are how many steps at the largest rate each part of the noise needs to follow the rate. The first part has
+// the steepest directions; each further part takes a constant factor more steps.
 type delays struct {
 	first, longer float64
 }
 
-// parts is the number of parts of the noise, all of equal size.
+// parts is the number of equal parts of the noise.
 const parts = 4
 
-// The powers and delays that are tried; each is as likely as the others before a loss is seen.
+// Range of the powers and delays that are tried, with equal priors.
 const mostPower, powerSteps = 1.2, 12
 
 var annealingDelays = []delays{{0.1, 4}, {0.4, 4}, {1.5, 4}, {0.7, 1}, {3, 1}}
 
-// training is the progress of a training, by steps: the sum of the rates of learning, as parts of the greatest, and
-// the rate as the noise follows it.
+// training is the progress of a training at a step: the sum of the learning rates, relative to the largest, and the
+// current rate as each part of the noise follows it.
 type training struct {
 	step, sum float64
 	rates     [parts]float64 // as each part of the noise follows it
 }
 
-// to advances to a step, at a rate that is a fraction of the greatest.
+// to advances the training to a step, at a rate relative to the largest.
 func (a annealing) to(t training, step, rate float64) training {
 	sum := rate * (step - t.step)
 	delay := a.first
@@ -290,7 +291,7 @@ func (a annealing) to(t training, step, rate float64) training {
 	return t
 }
 
-// above is how much higher the logarithm of the loss is than at the greatest rate.
+// above returns by how much the logarithm of the loss exceeds its value at the largest rate.
 func (a annealing) above(t training) float64 {
 	sum := 0.0
 	for _, r := range t.rates {
@@ -299,10 +300,10 @@ func (a annealing) above(t training) float64 {
 	return a.power * math.Log(sum)
 }
 
-// newAnnealed is the family that follows a loss as it would be at the greatest rate.
+// newAnnealed makes filters of the loss as it would be at the largest rate.
 var newAnnealed = newRegime
 
-// annealed is a family that was moved through a window, with the evidence for it.
+// annealed has filters after all points of a window, with their evidence.
 type annealed struct {
 	annealing
 	filters  []kalmanFilter
@@ -310,7 +311,7 @@ type annealed struct {
 	evidence float64
 }
 
-// follow moves the filters through the window of a whole training.
+// follow updates filters with all points of a training, with the loss converted to the largest rate.
 func (s rateSchedule) follow(w window, a annealing) annealed {
 	t := training{}
 	for i := range t.rates {
@@ -326,7 +327,7 @@ func (s rateSchedule) follow(w window, a annealing) annealed {
 	return annealed{a, fs, t, logEvidence(fs)}
 }
 
-// draw draws continuations of the window of a whole training.
+// draw draws continuations of a training.
 func (s rateSchedule) draw(w window, n int, rng *rand.Rand) []float64 {
 	var all []annealed
 	var shares []float64
@@ -345,13 +346,13 @@ func (s rateSchedule) draw(w window, n int, rng *rand.Rand) []float64 {
 			out = append(out, drawEach(a.filters, count, rng, func(f *kalmanFilter) float64 { return s.left(w, a, f, rng) })...)
 		}
 	}
-	for len(out) < n { // shares are rounded
+	for len(out) < n { // rounding may leave some out
 		out = append(out, math.Inf(1))
 	}
 	return out
 }
 
-// left draws the number of remaining steps by a filter, along one of the courses of the rate.
+// left draws the number of remaining steps from a filter, along one of the continuations of the rate.
 func (s rateSchedule) left(w window, a annealed, f *kalmanFilter, rng *rand.Rand) float64 {
 	course, t := s.pick(rng), a.now
 	return f.runAlong(w, func(step float64) (time, above float64) {

@@ -5,63 +5,61 @@ import (
 	"math/rand/v2"
 )
 
-// trend follows the slope of the loss on logarithmic axes. Losses of real
-// trainings are locally powers of the step whose exponent drifts, and laws with a
-// floor extrapolate them badly.
+// trend is a model that follows the slope of the loss on logarithmic axes. In real trainings the loss is locally a
+// power of the step with a slowly changing exponent; laws with a floor extrapolate it badly.
 var trend = Model{
 	Name: "trend",
-	// the logarithm of the loss as a local trend over the logarithm of the step, by a Kalman filter
+	// A Kalman filter follows the logarithm of the loss as a local trend over the logarithm of the step.
 	draw: newTrend.draw,
 }
 
-// The constants of the trend. They were chosen on one half of the curves of the
-// built-in programs and of PyTorch; the shipped curves are of other runs.
+// Constants of the trend. They were chosen on half of the curves of the built-in programs and of PyTorch; the shipped
+// curves are of other runs.
 const (
-	// stepOffset is added to the step under the logarithm: a loss is the mean over the
-	// steps before it, and a training does not begin at a loss without bound.
+	// stepOffset is added to the step before the logarithm is taken, since a loss is the mean over the steps before
+	// it, and the first loss is finite.
 	stepOffset = 0.8
-	// The slope b drifts by (level + pull·b + push·(y0 − y)) per unit of the
-	// logarithm of the step, with y the logarithm of the loss and y0 the first.
+	// The slope b drifts by (level + pull·b + push·(y0 − y)) per unit of the logarithm of the step. y is the
+	// logarithm of the loss, and y0 of the first loss.
 	pushFrom                         = 2.0
 	startDrop, startPace             = 1.0, 6.0
 	driftLevel, driftPull, driftPush = -0.25, -0.25, -0.3
-	// pullSpread is the spread of pull between runs.
+	// pullSpread is the standard deviation of pull between runs.
 	pullSpread = 0.05
-	// Before the first loss, the slope has this mean and variance.
+	// Mean and variance of the slope before the first loss.
 	firstSlope, firstVariance = -0.6, 0.7
-	// The slope is a random walk with a spread σb, and losses have noise with a
-	// spread σy: both have log-normal priors with these medians and spreads.
+	// The slope is a random walk with standard deviation σb, and losses have noise with standard deviation σy. Both
+	// have lognormal priors with these medians and spreads.
 	walkMedian, walkSpread   = 0.3, 0.4
 	noiseMedian, noiseSpread = 0.02, 0.75
-	// maxSlope bounds the slopes of continuations: losses that only
-	// rise are no training.
+	// maxSlope is the largest slope of continuations: the loss of a training keeps falling.
 	maxSlope = -0.02
-	// A loss is an outlier with this chance; then its noise is as large as this.
+	// A loss is an outlier with probability outlierChance; its noise then has the standard deviation outlierNoise.
 	outlierChance, outlierNoise = 0.02, 0.7
-	// This many outliers in a row are no outliers: the loss has moved.
+	// After outliersBeforeMove outliers in a row the loss has changed its level: they are not outliers.
 	outliersBeforeMove = 3
 )
 
-// kalmanFilter is a Kalman filter of the level and slope of the logarithm of the loss above
-// a floor, with the likelihood so far.
+// kalmanFilter is a Kalman filter of the level and slope of the logarithm of the loss above a floor, with its
+// likelihood.
 type kalmanFilter struct {
 	walk, noise, pull float64
 	floor             float64
-	// meanReverting is set if the slope does not drift like the trend's: it is a mean-reverting
-	// random walk, which returns to rest at the rate settle.
+	// meanReverting is set if the slope is a mean-reverting random walk, which returns to `rest` at the rate
+	// `settle`, instead of drifting as in the trend.
 	meanReverting bool
 	rest, settle  float64
 	level, slope  float64
 	p00, p01, p11 float64 // covariance of level and slope
-	first         float64 // y0
-	logLikelihood float64 // of prior and likelihood
-	outliers      int     // outliers in a row
+	first         float64 // y0, the logarithm of the first loss
+	logLikelihood float64 // of the prior and the points so far
+	outliers      int     // number of outliers in a row
 }
 
-// filterGrid makes filters for a grid of their parameters, after the first loss.
+// filterGrid makes filters for a grid of parameter values; the window has the first loss.
 type filterGrid func(w window) []kalmanFilter
 
-// newTrend is the family of the trend.
+// newTrend makes the filters of the trend.
 var newTrend filterGrid = func(w window) []kalmanFilter {
 	noise := w.noise()
 	y := math.Log(w.points[0].Loss)
@@ -83,10 +81,10 @@ var newTrend filterGrid = func(w window) []kalmanFilter {
 	return fs
 }
 
-// logStep is the logarithm of the step, from which the trend is a straight line.
+// logStep returns the logarithm of the step, on which the trend is a straight line.
 func logStep(step float64) float64 { return math.Log(math.Max(step, 0.5) + stepOffset - 1) }
 
-// predict moves the filter on by a time on its clock.
+// predict advances the filter by a time, in units of its clock.
 func (f *kalmanFilter) predict(time float64) {
 	n := max(1, int(math.Ceil(time*math.Max(10, 2*f.settle))))
 	d := time / float64(n)
@@ -119,8 +117,8 @@ func (f *kalmanFilter) slopeDrift(level, slope float64) float64 {
 	return f.plateauFactor(level)*(driftLevel+f.pull*slope) + driftPush*math.Max(f.first-level-pushFrom, 0)
 }
 
-// plateauFactor returns the factor on the drift of the slope while the loss has hardly
-// fallen: many trainings begin on a plateau.
+// plateauFactor returns a factor on the drift of the slope while the loss has fallen little, because many trainings
+// begin on a plateau.
 func (f *kalmanFilter) plateauFactor(level float64) float64 {
 	if f.first-level < startDrop {
 		return startPace
@@ -128,9 +126,8 @@ func (f *kalmanFilter) plateauFactor(level float64) float64 {
 	return 1
 }
 
-// update adds a loss. It is an outlier with a probability that depends on
-// its distance from the prediction; outliers count by their larger
-// noise.
+// update updates the filter with a loss. The loss is an outlier with a probability that depends on its distance from
+// the prediction. An outlier has less influence, by its larger noise.
 func (f *kalmanFilter) update(loss float64) {
 	above, scale := f.aboveFloor(loss)
 	off, noise := math.Log(above)-f.level, square(f.noise*scale)
@@ -138,13 +135,13 @@ func (f *kalmanFilter) update(loss float64) {
 	a := math.Log(1-outlierChance) + logNormal(off, usual)
 	b := math.Log(outlierChance) + logNormal(off, outlier)
 	both := logSum([]float64{a, b})
-	f.logLikelihood += both + math.Log(scale) // the density is for the logarithm of the loss
+	f.logLikelihood += both + math.Log(scale) // the density is of the logarithm of the loss
 	if b > a {
 		f.outliers++
 	} else {
 		f.outliers = 0
 	}
-	if f.outliers >= outliersBeforeMove { // this is where the loss is now
+	if f.outliers >= outliersBeforeMove { // the level has changed to this loss
 		f.p00 += off * off
 		usual, outlier = usual+off*off, outlier+off*off
 		a, b, both, f.outliers = 0, math.Inf(-1), 0, 0
@@ -158,22 +155,22 @@ func (f *kalmanFilter) update(loss float64) {
 	f.p00 *= 1 - k0
 }
 
-// aboveFloor returns how far a loss is above the floor, and how many times larger errors in
-// proportion to the loss are in proportion to that.
+// aboveFloor returns how far a loss is above the floor. scale converts an error relative to the loss into an error
+// relative to that distance.
 func (f *kalmanFilter) aboveFloor(loss float64) (above, scale float64) {
 	above = math.Max(loss-f.floor, leastAbove*loss)
 	return above, loss / above
 }
 
-// leastAbove is the least that a loss is taken to be above a floor, as a part of it.
+// leastAbove is the smallest distance of a loss from the floor, as a fraction of the loss, that is used.
 const leastAbove = 1e-3
 
-// logNormal is the logarithm of the normal density of x with mean 0.
+// logNormal returns the logarithm of the normal density with mean 0.
 func logNormal(x, variance float64) float64 {
 	return -(math.Log(2*math.Pi*variance) + x*x/variance) / 2
 }
 
-// updateAll moves filters through points.
+// updateAll updates filters with points; from is the point before the first.
 func updateAll(fs []kalmanFilter, points []Point, from Point) {
 	at := logStep(from.Step)
 	for _, p := range points {
@@ -195,7 +192,7 @@ func logEvidence(fs []kalmanFilter) float64 {
 	return logSum(logs)
 }
 
-// after returns the filters after the whole window.
+// after returns new filters after all points of the window.
 func (new filterGrid) after(w window) []kalmanFilter {
 	fs := new(w)
 	updateAll(fs, w.points[1:], w.points[0])
@@ -206,13 +203,13 @@ func (new filterGrid) draw(w window, n int, rng *rand.Rand) []float64 {
 	return draw(new.after(w), w, n, rng)
 }
 
-// draw draws filters by their likelihood, states by their covariance, and
-// follows each until its loss is at the target.
+// draw draws continuations: a filter by its likelihood, a state by its covariance, and the steps until the loss
+// reaches the target.
 func draw(fs []kalmanFilter, w window, n int, rng *rand.Rand) []float64 {
 	return drawEach(fs, n, rng, func(f *kalmanFilter) float64 { return f.run(w, rng) })
 }
 
-// drawEach draws filters by their likelihood, and a result from each.
+// drawEach draws n filters by their likelihood, and calls run for each.
 func drawEach(fs []kalmanFilter, n int, rng *rand.Rand, run func(f *kalmanFilter) float64) []float64 {
 	total := logEvidence(fs)
 	sums := make([]float64, len(fs))
@@ -223,7 +220,7 @@ func drawEach(fs []kalmanFilter, n int, rng *rand.Rand, run func(f *kalmanFilter
 	}
 	out := make([]float64, n)
 	at := 0
-	for i := range out { // one draw in each n-th of the likelihood
+	for i := range out { // stratified: one draw from each n-th of the total likelihood
 		for u := (float64(i) + rng.Float64()) / float64(n) * sum; at < len(sums)-1 && sums[at] < u; {
 			at++
 		}
@@ -232,17 +229,17 @@ func drawEach(fs []kalmanFilter, n int, rng *rand.Rand, run func(f *kalmanFilter
 	return out
 }
 
-// stride is the length of one step of a continuation, as a fraction of its position.
+// stride is the length of one step of a continuation, as a fraction of the current step.
 const stride = 0.03
 
-// run draws one continuation, and returns the steps until it is at the target;
-// +Inf when it is not within the horizon.
+// run draws one continuation. It returns the steps until the target, or +Inf if the target is not reached within the
+// horizon.
 func (f *kalmanFilter) run(w window, rng *rand.Rand) float64 {
 	return f.runAlong(w, func(step float64) (float64, float64) { return logStep(step), 0 }, rng)
 }
 
-// runAlong is run where along returns the time of a filter's clock at a step, and the difference of the logarithm
-// of the loss there from the filter's level. It is called with increasing steps.
+// runAlong is like run for a given course of the training. along returns the time of the filter's clock at a step,
+// and by how much the logarithm of the loss is above the filter's level. It is called with increasing steps.
 func (f *kalmanFilter) runAlong(w window, along func(step float64) (time, above float64), rng *rand.Rand) float64 {
 	if f.floor >= w.target {
 		return math.Inf(1)
@@ -273,18 +270,18 @@ func (f *kalmanFilter) runAlong(w window, along func(step float64) (time, above 
 	return math.Inf(1)
 }
 
-// reports draws the number of reports until the noise of one takes a loss to its target, which is this far above the
-// loss without noise, on a logarithmic scale.
+// reports draws the number of reports until the noise of one brings the loss to its target. above is the distance of
+// the loss without noise from the target, on a logarithmic scale.
 func reports(above, noise float64, rng *rand.Rand) float64 {
 	chance := math.Erfc(-above/noise/math.Sqrt2) / 2
 	return math.Max(1, math.Ceil(math.Log1p(-rng.Float64())/math.Log1p(-chance)))
 }
 
-// seenWithin is by which factor the median of the prior of the noise may differ from the noise that a window shows.
+// seenWithin is the largest factor between the noise that a window shows and the median of the noise's prior.
 const seenWithin = 2.5
 
-// noise is the median of the prior of the noise: noiseMedian, or nearer to what the distances of losses from the mean
-// of their neighbors show.
+// noise returns the median of the prior of the noise. It is noiseMedian, or closer to the distances of losses from
+// the mean of the two neighboring losses.
 func (w window) noise() float64 {
 	if len(w.points) < 2*Least {
 		return noiseMedian
@@ -297,5 +294,5 @@ func (w window) noise() float64 {
 	return math.Min(math.Max(noiseMedian, seen/seenWithin), math.Max(seen*seenWithin, leastAbove))
 }
 
-// normalMedian is the median distance of a standard normal variable from 0.
+// normalMedian is the median of the absolute value of a standard normal variable.
 const normalMedian = 0.6745

@@ -11,58 +11,56 @@ import (
 // Point is one report of a training: its loss after a number of steps (or epochs).
 type Point struct {
 	Step, Loss float64
-	// Rate is the rate of learning of the steps up to it; 0 where it is not known. Where all points have one, and it
-	// changes, the model combined follows it.
+	// Rate is the learning rate of the steps up to this point; 0 if unknown. If all points have a rate, and it
+	// changes, the model combined uses it.
 	Rate float64
 }
 
-// Forecast is the remaining length of a training until its loss is at or below a
-// target. It counts from the last point, in the unit of the points' steps.
+// Forecast is the predicted number of steps until a training's loss reaches a target. It counts from the last point.
 type Forecast struct {
-	// Steps is the prediction, at most the horizon of Ahead.
+	// Steps is the prediction; at most the horizon of Ahead.
 	Steps float64
-	// Low and High bound the interval; High is +Inf when the target may not be
-	// reached at all.
+	// Low and High are the interval; High is +Inf if the target may never be reached.
 	Low, High float64
-	// Never is the chance that the target is not reached within Ask.Most steps.
+	// Never is the probability that the target is not reached within Ask.Most steps.
 	Never float64
 }
 
-// Ask is the question to predict.
+// Ask is the question that a forecast answers.
 type Ask struct {
-	// Target is the loss to be reached; above 0.
+	// Target is the loss to reach; it must be above 0.
 	Target float64
-	// Level is the chance that the interval holds: 0.9.
+	// Level is the probability that the interval contains the true number, such as 0.9.
 	Level float64
-	// Most is the greatest number of further steps; 0: the horizon of Ahead.
+	// Most is the largest number of further steps; 0 means the horizon of Ahead.
 	Most float64
-	// Seed is the seed of the drawn continuations.
+	// Seed is the seed of the random continuations.
 	Seed uint64
 }
 
-// Model is a way to predict.
+// Model is a method of prediction.
 type Model struct {
 	Name string
-	// draw returns the steps that are left in possible continuations, all alike
-	// in chance; +Inf where the target is not reached.
+	// draw draws n possible continuations of equal probability, and returns the remaining steps of each; +Inf if it
+	// does not reach the target.
 	draw func(w window, n int, rng *rand.Rand) []float64
-	// point returns the prediction itself. Without it, that is the value whose
-	// expected relative error over the continuations is least.
+	// point returns the prediction. If it is nil, the prediction is the value with the smallest expected relative
+	// error over the continuations.
 	point func(w window) float64
-	// early, if it is set, returns the factor on the upper bound of the continuations by the number of points.
+	// early returns a factor on the interval's upper bound for a number of points; nil means 1.
 	early func(points int) float64
 }
 
-// The models. Combined is the one to use; the others are for comparison.
+// All models. Combined is the one for use; the others are for comparison.
 var models = []Model{combined, trend, inverse, exponential, selfTF}
 
-// Default is the name of the model that is used where none is named.
+// Default is the name of the model that is used unless another is named.
 const Default = "combined"
 
 // Models returns the models, the default first.
 func Models() []Model { return slices.Clone(models) }
 
-// ByName returns the model of a name.
+// ByName returns the model with the given name.
 func ByName(name string) (Model, bool) {
 	i := slices.IndexFunc(models, func(m Model) bool { return m.Name == name })
 	if i < 0 {
@@ -74,18 +72,19 @@ func ByName(name string) (Model, bool) {
 const (
 	// Least is the number of points that a prediction needs.
 	Least = 3
-	// Ahead is the horizon: continuations are followed until the training is
-	// this many times its present length.
+	// Ahead limits continuations: they end when the training is this many times as long as now.
 	Ahead = 60
-	// draws is the number of continuations.
+	// draws is the number of continuations that are drawn.
 	draws = 400
-	// most bounds the number of points that are fitted; of more points, groups are averaged (their logarithms).
+	// most is the largest number of points that are fitted. If there are more, the logarithms of neighbors are
+	// averaged.
 	most = 300
 )
 
-// Forecast predicts the steps until a loss of at most the target. The same points and question give the same
-// forecast. It reports false when the points are fewer than Least, or when the target is not above 0: all models
-// are of losses above 0, and other points do not count. Once a loss was at the target, nothing is left.
+// Forecast predicts the number of steps until the loss is at most the target. Equal points and questions give equal
+// forecasts. It returns false with fewer than Least points, or for a target that is not above 0. Points with losses
+// of 0 or less are ignored, because all models are of positive losses. If a loss has reached the target, no steps
+// remain.
 func (m Model) Forecast(points []Point, ask Ask) (Forecast, bool) {
 	target := ask.Target
 	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
@@ -124,13 +123,13 @@ func (m Model) Forecast(points []Point, ask Ask) (Forecast, bool) {
 	return f, true
 }
 
-// window is the input of a model: losses above 0 and above the target, in the
-// order of their steps, which are counted in units.
+// window is the input of a model: losses above 0 and above the target, in the order of their steps. Steps are counted
+// in units of reports.
 type window struct {
 	points []Point
 	target float64
-	unit   float64 // steps from one report to the next
-	before float64 // steps before the points: of earlier regimes
+	unit   float64 // steps between two reports
+	before float64 // steps of earlier regimes, before the points
 }
 
 func newWindow(points []Point, target float64) window {
@@ -149,7 +148,7 @@ func newWindow(points []Point, target float64) window {
 	return window{points: points, target: target, unit: unit}
 }
 
-// thin averages the logarithms of neighboring losses when there are many.
+// thin averages the logarithms of neighboring losses until at most `most` points remain.
 func thin(points []Point) []Point {
 	group := (len(points) + most - 1) / most
 	if group <= 1 {
@@ -172,22 +171,22 @@ func thin(points []Point) []Point {
 
 func (w window) last() Point { return w.points[len(w.points)-1] }
 
-// horizon is the number of steps for which continuations are followed.
+// horizon returns the number of steps after which continuations end.
 func (w window) horizon() float64 { return (Ahead - 1) * (w.before + w.last().Step) }
 
-// until returns the beginning of the window up to point n, with another target.
+// until returns the first n points of the window, with another target.
 func (w window) until(n int, target float64) window {
 	w.points, w.target = w.points[:n], target
 	return w
 }
 
-// shortest is the part of the continuations, the shortest, that count as long as the next one:
-// a few that end at once would outweigh all others where errors are relative.
+// shortest is a fraction of the continuations. The shortest ones, up to that fraction, count as long as the next
+// longer one; otherwise a few that end at once would dominate relative errors.
 const shortest = 0.05
 
-// relativeMedian returns the value whose mean relative error, |value − truth| /
-// truth, over the continuations is least: their median, each weighted by one over
-// its length, which is least at least. Those that never end count as the horizon.
+// relativeMedian returns the value with the smallest mean relative error, |value − truth| / truth, over the
+// continuations. This is their median with weights 1 / length; lengths below `least` count as least, and those above
+// the horizon as the horizon.
 func relativeMedian(sorted []float64, least, horizon float64) float64 {
 	value := func(v float64) float64 { return min(max(v, least, 1), horizon) }
 	total := 0.0

@@ -9,8 +9,7 @@ import (
 // Optimus, 2018; H. Zhang and others, SLAQ, 2017).
 var inverseLaw = law{
 	name: "inverse",
-	// 1/(β0·k + β1) + β2, the law of Optimus and SLAQ
-	// 1/(l − β2) is linear in k.
+	// loss = 1/(β0·k + β1) + β2, the law of Optimus and SLAQ; 1/(loss − β2) is linear in the step k.
 	straight: func(above float64) (value, slope float64) { return 1 / above, 1 / (above * above) },
 	back:     func(v float64) float64 { return 1 / v },
 	rises:    true,
@@ -20,24 +19,22 @@ var inverseLaw = law{
 // exponentialLaw is the law of gradient descent on strongly convex losses.
 var exponentialLaw = law{
 	name: "exponential",
-	// a·exp(−b·k) + c
+	// loss = a·exp(−b·k) + c
 	straight: func(above float64) (value, slope float64) { return math.Log(above), 1 / above },
 	back:     math.Exp,
 	known:    2.2,
 }
 
-// law is a curve with a floor: some function of the loss above it is linear in the
-// step.
+// law is a curve with a floor: a function of the loss above the floor is linear in the step.
 type law struct {
 	name string
-	// straight returns that function of a loss above the floor, and the size of
-	// its derivative; back is its inverse.
+	// straight returns this function of a loss above the floor, and the absolute value of its derivative. back is the
+	// inverse function.
 	straight func(above float64) (value, slope float64)
 	back     func(value float64) float64
-	// rises is set if it rises while the loss falls.
+	// rises is set if the function increases while the loss falls.
 	rises bool
-	// known is the spread of the logarithm of predicted over true steps where the
-	// window says nothing of it.
+	// known is the spread of the logarithm of predicted / true steps, for a window too short to show its own.
 	known float64
 }
 
@@ -47,13 +44,13 @@ func (l law) model() Model {
 	return Model{Name: l.name, draw: l.draw}
 }
 
-// draw takes floors by their likelihood, and scatters the steps by how well the
-// law would have predicted the window itself.
+// draw draws floors by their likelihood. It varies the steps by how well the law would have predicted the window
+// itself.
 func (l law) draw(w window, n int, rng *rand.Rand) []float64 {
 	return l.scattered(w, n, priorWeight, rng)
 }
 
-// drawMember is draw as a member of a combination.
+// drawMember is draw for a member of the combination.
 func (l law) drawMember(w window, n int, rng *rand.Rand) []float64 {
 	return l.scattered(w, n, memberWeight, rng)
 }
@@ -68,24 +65,22 @@ func (l law) scattered(w window, n int, weight float64, rng *rand.Rand) []float6
 	return out
 }
 
-// left returns the steps that are left by the law, over the floors by their
-// likelihood.
+// left returns the predicted remaining steps, averaged over floors by their likelihood.
 func (l law) left(w window) float64 { return expected(l.fit(w), w) }
 
-// fitted is the law with one floor.
+// fitted is the law with one floor, fitted to a window.
 type fitted struct {
 	law
 	floor            float64
-	intercept, slope float64 // of straight by step
-	spread           float64 // of the logarithm of the loss about it
-	weight           float64 // its share of the likelihood of all floors
+	intercept, slope float64 // of the line of `straight` over the step
+	spread           float64 // standard deviation of the logarithm of the loss from the line
+	weight           float64 // of the floor: its fraction of the total likelihood
 }
 
-// floors is the number of floors that are tried, from 0 to just below the least loss.
+// floors is the number of floors that are tried, from 0 to just below the smallest loss.
 const floors = 25
 
-// fit fits the law with each floor, by least squares of relative errors of the
-// loss.
+// fit fits the law with each floor by least squares of the relative errors of the loss.
 func (l law) fit(w window) []fitted {
 	least := math.Inf(1)
 	for _, p := range w.points {
@@ -118,12 +113,12 @@ func (l law) fit(w window) []fitted {
 	return fits
 }
 
-// line fits the straight line; false when the loss does not fall along it.
+// line fits the straight line. It returns false if the loss does not fall along it.
 func (f *fitted) line(w window) bool {
 	var n, x, y, xx, xy float64
 	for _, p := range w.points {
 		v, slope := f.straight(p.Loss - f.floor)
-		weight := 1 / square(slope*p.Loss) // errors in proportion to the loss
+		weight := 1 / square(slope*p.Loss) // errors are proportional to the loss
 		n += weight
 		x += weight * p.Step
 		y += weight * v
@@ -145,8 +140,7 @@ func (f *fitted) line(w window) bool {
 // at returns the loss after the given number of steps.
 func (f fitted) at(step float64) float64 { return f.floor + f.back(f.intercept+f.slope*step) }
 
-// left returns the steps from the last point until the target; the horizon when
-// the floor is not below it.
+// left returns the steps from the last point until the target, or the horizon if the floor is not below the target.
 func (f fitted) left(w window) float64 {
 	if f.floor >= w.target {
 		return math.Inf(1)
@@ -155,8 +149,7 @@ func (f fitted) left(w window) float64 {
 	return math.Max((v-f.intercept)/f.slope-w.last().Step, 0)
 }
 
-// pick draws a fit by its weight. There is always one: with no fall at all, a law
-// that never reaches anything.
+// pick draws a fit by its weight. If no fit falls, it returns a law that never reaches the target.
 func pick(fits []fitted, rng *rand.Rand) fitted {
 	at := rng.Float64()
 	for _, f := range fits {
@@ -170,7 +163,7 @@ func pick(fits []fitted, rng *rand.Rand) fitted {
 	return fits[len(fits)-1]
 }
 
-// expected is the mean over the floors, on a logarithmic scale.
+// expected returns the mean of the remaining steps over floors, on a logarithmic scale.
 func expected(fits []fitted, w window) float64 {
 	sum := 0.0
 	for _, f := range fits {
@@ -182,9 +175,8 @@ func expected(fits []fitted, w window) float64 {
 	return math.Exp(sum)
 }
 
-// likelihood returns the logarithm of the density that the law, fitted to the
-// first n points, gives to the logarithms of the others. Residuals have
-// Student's t distribution with 4 degrees of freedom.
+// likelihood fits the law to the first n points, and returns the logarithm of the density of the logarithms of the
+// other losses. Residuals have Student's t distribution with 4 degrees of freedom.
 func (l law) likelihood(w window, n int) float64 {
 	fits := l.fit(w.until(n, w.target))
 	terms := make([]float64, len(fits))
@@ -197,13 +189,12 @@ func (l law) likelihood(w window, n int) float64 {
 	return logSum(terms)
 }
 
-// logT4 is the logarithm of the density of Student's t distribution with 4 degrees
-// of freedom and a scale.
+// logT4 returns the logarithm of the density of Student's t distribution with 4 degrees of freedom and a scale.
 func logT4(x, scale float64) float64 {
 	return math.Log(0.375/scale) - 2.5*math.Log1p(square(x/scale)/4)
 }
 
-// logSum returns the logarithm of the sum of exponentials.
+// logSum returns the logarithm of the sum of the exponentials of terms.
 func logSum(terms []float64) float64 {
 	most := math.Inf(-1)
 	for _, t := range terms {
@@ -221,23 +212,23 @@ func logSum(terms []float64) float64 {
 
 func square(x float64) float64 { return x * x }
 
-// floorsBelow are the floors that are tried, as parts of the target; floorsAbove are those with
-// which it is never reached, as parts of the way from the target to the least loss.
+// floorsBelow are floors to try below the target, as fractions of the target. floorsAbove are floors above it, as
+// fractions of the way from the target to the smallest loss; with them the target is never reached.
 var (
 	floorsBelow = []float64{0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97}
 	floorsAbove = []float64{0.3, 0.7}
 )
 
-// aboveOdds is the logarithm of how much less likely a floor above the target is: targets are chosen
-// to be reached.
+// aboveOdds is the logarithm of the prior odds of a floor above the target. It is negative, because people choose
+// targets that can be reached.
 const aboveOdds = -1
 
-// The slope of the loss above its floor is a random walk with a spread whose prior has this
-// median; before the first loss it has the mean and the variance of the trend's.
+// The slope of the loss above its floor is a random walk. These are the median and spread of its prior standard
+// deviation. Its mean and variance before the first loss equal those in the trend.
 const plainWalk, plainWalkSpread = 0.15, 0.7
 
-// newFloored is the family of trends of the loss above a floor, which is not known: losses of language
-// models, of tasks with wrong labels and of small networks do not go to 0.
+// newFloored makes filters of the loss above an unknown floor: losses of language models, of tasks with wrong labels
+// and of small networks do not approach 0.
 var newFloored filterGrid = func(w window) []kalmanFilter {
 	least := math.Inf(1)
 	for _, p := range w.points {
@@ -253,7 +244,7 @@ var newFloored filterGrid = func(w window) []kalmanFilter {
 	return plainFilters(w, floors...)
 }
 
-// plainFilters are filters whose slopes do not drift, for a grid of their parameters and of floors.
+// plainFilters makes filters whose slopes do not drift, for a grid of parameters and floors.
 func plainFilters(w window, floors ...float64) []kalmanFilter {
 	var fs []kalmanFilter
 	noise := w.noise()
@@ -277,10 +268,10 @@ func plainFilters(w window, floors ...float64) []kalmanFilter {
 	return fs
 }
 
-// Latest is the number of latest steps that determine the time of one step.
+// Latest is the number of latest steps from which StepTime computes the mean.
 const Latest = 72
 
-// StepTime returns the time of a step: the mean of the latest; 0 without any.
+// StepTime returns the time of a step in seconds, the mean of the latest steps; 0 without any.
 func StepTime(seconds []float64) float64 {
 	seconds = seconds[max(len(seconds)-Latest, 0):]
 	sum := 0.0

@@ -5,22 +5,23 @@ import (
 	"math/rand/v2"
 )
 
-// rateSchedule is a schedule of the rate of learning.
+// rateSchedule is a schedule of the learning rate.
 type rateSchedule struct {
-	top   float64 // the greatest so far
+	top   float64 // the largest rate so far
 	ahead []rateContinuation
 }
 
-// rateContinuation is a possible course of the rate of learning after the last report, with a weight.
+// rateContinuation is a possible course of the learning rate after the last point, with its weight.
 type rateContinuation struct {
 	weight float64
-	at     func(step float64) float64 // in units of reports
+	at     func(step float64) float64 // step in units of reports
 }
 
-// varying is by how much rates differ that are not the same.
+// varying is the smallest ratio of two rates that count as different.
 const varying = 1.01
 
-// rates returns the schedule of the window of a whole training; false where a report has no rate, or all have the same.
+// rates returns the learning-rate schedule of a training. It returns false if a point has no rate, or if all rates
+// are equal.
 func (w window) rates() (rateSchedule, bool) {
 	var s rateSchedule
 	least := math.Inf(1)
@@ -34,7 +35,7 @@ func (w window) rates() (rateSchedule, bool) {
 	return s, true
 }
 
-// pick draws a course.
+// pick draws a continuation by its weight.
 func (s rateSchedule) pick(rng *rand.Rand) rateContinuation {
 	u := rng.Float64()
 	for _, c := range s.ahead {
@@ -45,15 +46,16 @@ func (s rateSchedule) pick(rng *rand.Rand) rateContinuation {
 	return s.ahead[len(s.ahead)-1]
 }
 
-// againAfterOne is the chance that a rate that was lowered once will be lowered again after the same number of
-// steps. sameSteps is the relative difference of intervals that are equal except for the times of reports.
+// againAfterOne is the probability that a rate that was lowered once will be lowered again after the same number of
+// steps. sameSteps is the largest relative difference of intervals that count as equal; reports are not made at each
+// step.
 const againAfterOne, sameSteps = 0.6, 0.15
 
-// lowered is by how much a rate is lowered at least, from one report to the next.
+// lowered is the smallest ratio of consecutive rates that counts as a decrease.
 const lowered = 1.0001
 
-// continueRates returns possible continuations of the rate: rates that are lowered in steps are lowered again after the
-// same number of steps; others follow the course that fits the reported rates.
+// continueRates returns possible continuations of the learning rate. A rate that was lowered in steps is lowered
+// again after the same number of steps. Another rate follows the curve that fits the reported rates.
 func continueRates(points []Point) []rateContinuation {
 	top := 0
 	for i, p := range points {
@@ -80,7 +82,7 @@ func continueRates(points []Point) []rateContinuation {
 		return []rateContinuation{stay}
 	}
 	from, n := drops[len(drops)-1], float64(len(drops))
-	at := points[from-1].Step // it is lower from here on
+	at := points[from-1].Step // the rate is lower from this step on
 	each, factor := at/n, math.Pow(last.Rate/points[0].Rate, 1/n)
 	again := rateContinuation{1, func(step float64) float64 {
 		return last.Rate * math.Pow(factor, math.Max(math.Ceil((step-at)/each)-1, 0))
@@ -99,8 +101,8 @@ func continueRates(points []Point) []rateContinuation {
 	return []rateContinuation{again}
 }
 
-// shape is the shape of a continuously lowered rate: some function of the rate is a straight line in some function of
-// the step, which may depend on when the schedule ends.
+// rateShape is the shape of a rate that decreases continuously: a function of the rate is linear in a function of the
+// step. The latter may depend on the end of the schedule.
 type rateShape struct {
 	rate, back func(float64) float64
 	step       func(step, end float64) float64
@@ -119,16 +121,17 @@ func identity(x float64) float64  { return x }
 func inverseOf(x float64) float64 { return 1 / x }
 
 const (
-	// leastCourse is the least number of rates for a course, and courseOff its greatest relative error.
+	// leastCourse is the smallest number of rates to which a curve is fitted, and courseOff the largest relative
+	// error of the fit.
 	leastCourse, courseOff = 4, 0.01
-	// leastRate bounds rates to come, as a part of the last one: a course that ends at rate 0 ends there.
+	// leastRate is the smallest future rate, as a fraction of the last one. It ends a curve that approaches 0.
 	leastRate = 1e-3
-	// Number of ends tried at a time, from the last step to mostLonger times that.
+	// ends is the number of schedule ends tried at a time, from the last step to mostLonger times that step.
 	ends, mostLonger = 24, 12
 )
 
-// fitRateCourse returns the continuation of the rate by the shape that fits best; false if none fits. Schedules count their
-// steps from the first one, or from the end of the warm-up.
+// fitRateCourse returns the continuation of the rate by the shape that fits best, or false if none fits. Steps of a
+// schedule count from its first step, or from the end of the warm-up.
 func fitRateCourse(points []Point) (func(step float64) float64, bool) {
 	if len(points) < leastCourse {
 		return nil, false
@@ -144,7 +147,7 @@ func fitRateCourse(points []Point) (func(step float64) float64, bool) {
 				}
 				continue
 			}
-			// The end is looked for among a few, and then near to the best of them.
+			// The search tries a few ends, and then ends close to the best of them.
 			end, wide := last.Step*math.Sqrt(mostLonger), math.Sqrt(mostLonger)
 			for range 3 {
 				middle, closest := end, math.Inf(1)
@@ -165,7 +168,7 @@ func fitRateCourse(points []Point) (func(step float64) float64, bool) {
 	return best, best != nil
 }
 
-// fit fits the shape with steps that count from another one, and returns by how much it is off, in proportion.
+// fit fits the shape with steps counted from `from`. off is the largest relative error.
 func (s rateShape) fit(points []Point, from, end float64) (at func(step float64) float64, off float64) {
 	last := points[len(points)-1]
 	a, b, ok := line(points, func(p Point) (x, y float64) { return s.step(p.Step-from, end), s.rate(p.Rate) })

@@ -7,23 +7,24 @@ import (
 	"slices"
 )
 
-// A training changes its regime when its rate of learning is lowered, or when it leaves a plateau:
-// the loss then falls in a new way, and earlier losses have little information about later ones.
+// A training changes its regime when its learning rate is lowered, or when it leaves a plateau. The loss then falls
+// in a different way, so earlier losses say little about later ones.
 const (
-	// changeOdds is the logarithm of the odds of a change at a point, before its loss is seen, and
-	// changeSpread the spread that the change itself adds to the logarithm of the loss.
+	// changeOdds is the logarithm of the prior odds of a change at a point. changeSpread is the standard deviation
+	// that a change adds to the logarithm of the loss.
 	changeOdds, changeSpread = -4, 1
-	// A regime has at least leastRegime points, and leastBefore points precede it: many trainings begin on a plateau.
+	// leastRegime is the smallest number of points of a regime, and leastBefore the smallest number of points before
+	// it, since many trainings begin on a plateau.
 	leastRegime, leastBefore = Least, 2 * Least
-	// A change is tried at the mostChanges points with the most unexpected losses.
+	// Only the mostChanges points with the least expected losses are tried as changes.
 	mostChanges = 6
 )
 
-// regime returns the window from its last change of regime on, or the whole window if no change explains the
+// regime returns the window from its last change of regime on. It returns the whole window if no change explains the
 // losses better.
 func (w window) regime() window {
 	fs := newRegime(w)
-	known := make([]float64, len(w.points)) // the logarithm of the likelihood of the points up to each
+	known := make([]float64, len(w.points)) // by index of a point: log-likelihood of the points up to it
 	for i := 1; i < len(w.points); i++ {
 		updateAll(fs, w.points[i:i+1], w.points[i-1])
 		known[i] = logEvidence(fs)
@@ -44,7 +45,7 @@ func (w window) regime() window {
 	return w.since(from)
 }
 
-// newRegime makes the filters that find changes: a few trend filters and the plain filters. Both kinds
+// newRegime makes the filters with which changes are found: a few trend filters and the plain filters. Both kinds
 // have the same total weight.
 var newRegime filterGrid = func(w window) []kalmanFilter {
 	var fs []kalmanFilter
@@ -56,10 +57,10 @@ var newRegime filterGrid = func(w window) []kalmanFilter {
 	return append(equalWeights(fs), equalWeights(plainFilters(w, 0))...)
 }
 
-// Changes are found with one of regimeEach filters of the trend.
+// Of the trend's filters, one in regimeEach is used to find changes.
 const regimeEach = 9
 
-// equalWeights gives filters half of the likelihood together.
+// equalWeights gives the filters a total likelihood of one half.
 func equalWeights(fs []kalmanFilter) []kalmanFilter {
 	all := logEvidence(fs) + math.Ln2
 	for i := range fs {
@@ -68,7 +69,7 @@ func equalWeights(fs []kalmanFilter) []kalmanFilter {
 	return fs
 }
 
-// since returns the window from a point on, with steps that count from the point before.
+// since returns the window from point i on. Steps are counted from the point before it.
 func (w window) since(i int) window {
 	if i == 0 {
 		return w
@@ -76,7 +77,7 @@ func (w window) since(i int) window {
 	return w.shifted(i, -w.points[i-1].Step)
 }
 
-// whole counts the steps of a window from the beginning of the training.
+// whole returns the window with steps counted from the beginning of the training.
 func (w window) whole() window { return w.shifted(0, w.before) }
 
 func (w window) shifted(i int, by float64) window {
@@ -88,8 +89,8 @@ func (w window) shifted(i int, by float64) window {
 	return w
 }
 
-// newSettling is a family for the losses after a change: the loss falls fast at first, and soon
-// like a power of all steps so far, with an exponent that is not known.
+// newSettling makes filters of the losses after a change. The loss falls fast at first, and soon like a power of all
+// steps so far, with an unknown exponent.
 var newSettling filterGrid = func(w window) []kalmanFilter {
 	noise := w.noise()
 	var fs []kalmanFilter
@@ -110,17 +111,17 @@ var newSettling filterGrid = func(w window) []kalmanFilter {
 	return fs
 }
 
-// The slope at a change has this mean and variance; its walk is like the walks of plain filters.
+// Mean and variance of the slope at a change, and the standard deviation of its random walk.
 const settlingSlope, settlingVariance, settlingWalk = -2, 4, 0.2
 
-// schedule is a rate of learning that is lowered repeatedly, each time after the same number of steps.
+// schedule is a learning rate that is lowered repeatedly, each time after the same number of steps.
 type schedule struct {
-	each float64 // steps from one change to the next
-	drop float64 // of the logarithm of the loss at the last change
+	each float64 // steps between two changes
+	drop float64 // decrease of the logarithm of the loss at the last change
 }
 
-// schedule returns the schedule of a window whose last change of regime begins another one; false without a
-// change, or when the next one is overdue.
+// schedule returns the schedule of a window with a change of regime; `now` is the window after it. It returns false
+// without a change, or if the next change should already have happened.
 func (w window) schedule(now window) (schedule, bool) {
 	n := len(w.points) - len(now.points)
 	if n == 0 {
@@ -136,15 +137,14 @@ func (w window) schedule(now window) (schedule, bool) {
 	return s, s.drop > 0 && now.last().Step < s.each
 }
 
-// dropWithin is the number of points within which the loss drops at a change.
+// dropWithin is the number of points during which the loss drops after a change.
 const dropWithin = 5
 
-// The loss drops at further changes as well, each time by at least this fraction of the last drop. At most
-// mostDrops changes are followed: after more the rate is too low.
+// At each further change the loss drops by at least leastDrop of the last drop. After mostDrops changes the rate is
+// too low for more.
 const leastDrop, mostDrops = 0.3, 3
 
-// left draws the number of remaining steps if the loss continues by a filter, and drops at each further
-// change.
+// left draws the number of remaining steps if the loss follows a filter, and drops at each further change.
 func (s schedule) left(f *kalmanFilter, w window, changed float64, rng *rand.Rand) float64 {
 	drop := s.drop * (leastDrop + (1-leastDrop)*rng.Float64())
 	left := f.run(w, rng)
@@ -164,7 +164,7 @@ func (s schedule) left(f *kalmanFilter, w window, changed float64, rng *rand.Ran
 	return left
 }
 
-// judge is judgeSettling with the drops of a schedule.
+// judge is judgeSettling, with drops of the loss at further changes.
 func (s schedule) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
 	whole := w.whole()
 	return newSettling.judged(whole, latest, rng, func(fs []kalmanFilter, n int) []float64 {

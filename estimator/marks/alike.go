@@ -8,15 +8,14 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 )
 
-// alike predicts the pace of a whole run from whole runs of the same job that began
-// like it: the weighted median of their paces, each adjusted to the run's own
-// beginning. The past runs, each predicted from the others, decide how similar a
-// beginning must be to count, and how strong the adjustment is. The result is the
-// mean over all settings, weighted by the inverse square of their errors. The
-// prediction errors for the past runs give the interval.
+// alike predicts the time per unit of a run from past runs of the job that began similarly. The prediction is a
+// weighted median of their times per unit, each adjusted to the run's own beginning.
 //
-// ok is false when fewer than leastAlike past runs have marks as far as the
-// run's own.
+// Two parameters, how similar a beginning must be and how strong the adjustment is, are tried at several values. Each
+// past run is predicted from the others; the result is the mean over all values, weighted by the inverse square of
+// these errors. The errors also give the interval.
+//
+// ok is false if fewer than leastAlike past runs have marks as far as the run's own.
 func alike(own []Mark, past []Run) (e estimator.Estimate, ok bool) {
 	begins := make([]begin, 0, len(past))
 	for _, r := range past {
@@ -32,13 +31,13 @@ func alike(own []Mark, past []Run) (e estimator.Estimate, ok bool) {
 	for _, m := range own[1:] {
 		at = append(at, m.At)
 	}
-	// Each setting's errors over the past runs, and its prediction.
+	// A setting has the errors of its predictions of past runs, and its prediction of this run.
 	type setting struct {
 		errors     []float64
 		total, log float64
 	}
 	var settings []setting
-	best := math.Inf(1) // but not 0: past runs may be all alike
+	best := math.Inf(1) // an error of 0, of equal past runs, would divide by 0
 	for _, nearness := range []float64{0.01, 0.02, 0.04, 0.08, math.Inf(1)} {
 		for _, adjust := range []float64{0, 0.25, 0.5, 1} {
 			s := setting{errors: make([]float64, len(begins)), log: paceOf(at, begins, nearness, adjust)}
@@ -67,14 +66,14 @@ func alike(own []Mark, past []Run) (e estimator.Estimate, ok bool) {
 
 const leastAlike = 5
 
-// begin is how a past run began, and the logarithm of its pace over all.
+// begin is the beginning of a past run, with the logarithm of its time per unit overall.
 type begin struct {
 	pace float64
-	at   []float64 // seconds at which it had the progress of the predicted run's marks
+	at   []float64 // seconds after which it had the progress of each mark of the run
 }
 
-// paceOf is the median of the runs' log paces, weighed by how much they began
-// like at: h is the relative distance at which a weight has fallen to a quarter.
+// paceOf returns the median of the runs' logarithms of times per unit, weighted by how similar their beginnings are
+// to at. A weight falls to a quarter at the relative distance h.
 func paceOf(at []float64, runs []begin, h, adjust float64) float64 {
 	type vote struct{ pace, weight float64 }
 	votes, total := make([]vote, len(runs)), 0.0
@@ -86,7 +85,7 @@ func paceOf(at []float64, runs []begin, h, adjust float64) float64 {
 		}
 		votes[i] = vote{
 			r.pace + adjust*math.Log(last/r.at[len(at)-1]),
-			1/square(1+ss/square(h)) + 1e-3, // no run counts for nothing
+			1/square(1+ss/square(h)) + 1e-3, // every run has some weight
 		}
 		total += votes[i].weight
 	}
@@ -100,14 +99,13 @@ func paceOf(at []float64, runs []begin, h, adjust float64) float64 {
 	return votes[len(votes)-1].pace
 }
 
-// atMarks returns the times at which a run had the progress of each of
-// own's marks except the first, interpolated between its marks; nil if
-// its marks do not show it.
+// atMarks returns the times at which a run had the progress of each of own's marks but the first, interpolated
+// between its marks; nil if its marks do not extend as far.
 func atMarks(marks, own []Mark) []float64 {
 	var at []float64
 	k := 1
 	for _, m := range own[1:] {
-		// Marks of one length of work are a few units apart from run to run.
+		// After the same work, marks of different runs can be a few units apart.
 		done := float64(m.Done)
 		for k < len(marks) && float64(marks[k].Done) < done*0.99 {
 			k++

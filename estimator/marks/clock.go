@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 )
 
-// fitLinear is the pace between the first and the last mark of the run: plain linear extrapolation. Its error is at least
-// the error of the clock: each of two marks is true at some time within the tick before it.
+// fitLinear extrapolates the time per unit between the first and the last mark of the run. Its error is at least that
+// of the clock: each of the two marks was reached at some time within the tick before it.
 func fitLinear(own []Mark, tick float64) (estimator.Estimate, error) {
 	length, seconds := span(own)
 	if length <= 0 || seconds <= 0 {
@@ -36,11 +36,9 @@ func fitLinear(own []Mark, tick float64) (estimator.Estimate, error) {
 	return e, nil
 }
 
-// clockless returns the relative width of the error of a run's seconds from one
-// mark to the next, if no tick is known. It is √6 standard deviations of the paces
-// between marks of a run, joined with the prior of any machine. Runs of two marks
-// each do not separate this error from their paces; their differences then count as
-// error.
+// clockless returns the relative error of a run's seconds from one mark to the next, if no tick is known: √6 standard
+// deviations of the times per unit between marks, combined with the prior of any machine. Runs of only two marks do
+// not separate this error from differences between runs, which then count as error.
 func clockless(runs [][]Mark) float64 {
 	ss, df := estimator.PriorDF*square(estimator.PriorPaceSD), float64(estimator.PriorDF)
 	var paces []float64
@@ -64,15 +62,14 @@ func clockless(runs [][]Mark) float64 {
 	return math.Sqrt(6 * ss / math.Max(df, 1))
 }
 
-// fewMarks is the warning about a pace whose spread comes only from its
-// prior.
+// fewMarks is the warning about an estimate whose spread is only assumed.
 const fewMarks = "two rows are too few to detect the log's clock: it is assumed to be exact"
 
-// assumedClock is the doubt about a pace whose clock is not known.
+// assumedClock is the warning about an estimate for which the tick of the clock is unknown.
 const assumedClock = "the rows do not show the log's clock: a tick of one minute is assumed, or of their usual distance if " +
 	"that is less (--tick sets another)"
 
-// span is the work and the seconds between the first and the last mark.
+// span returns the work and the seconds between the first and the last mark.
 func span(marks []Mark) (length, seconds float64) {
 	if len(marks) == 0 {
 		return 0, 0
@@ -81,18 +78,17 @@ func span(marks []Mark) (length, seconds float64) {
 	return float64(last.Done - first.Done), last.At - first.At
 }
 
-// Assumed behavior of watchers: they look once a minute, and each look takes
-// about the same time.
+// Assumptions about programs that watch a log: they read it once a minute, and each reading takes about the same
+// time.
 const (
 	usualTick   = 60
 	alikeWithin = 3
 )
 
-// clockOf is the tick of the runs' clock, or 0 where it is fine. Where the marks do
-// not show it (few gaps, or gaps all alike, longer than the usual tick), that one is
-// assumed: too wide an interval is the lesser harm. So it is where most gaps are the
-// same to the digit, which a fine clock would not show: the tick may then be as long
-// as the gap.
+// clockOf returns the tick of the clock of the runs, or 0 for a fine clock. assumed is set if the marks do not show
+// the tick: they have few gaps, or equal gaps longer than the usual tick. clockOf then returns the usual tick,
+// because a too wide interval is the smaller harm. If most gaps are equal to the digit, which is not so with a fine
+// clock, the tick may be as long as the gap.
 func clockOf(runs [][]Mark) (tick float64, assumed bool) {
 	if tick = FindTick(runs); tick > 0 {
 		return tick, false
@@ -116,10 +112,10 @@ func clockOf(runs [][]Mark) (tick float64, assumed bool) {
 	return 0, false
 }
 
-// leastGaps is the least number of gaps that show a tick.
+// leastGaps is the smallest number of gaps in which a tick can be found.
 const leastGaps = 3
 
-// gapsOf are the seconds between marks that follow each other.
+// gapsOf returns the seconds between consecutive marks.
 func gapsOf(runs [][]Mark) (gaps []float64) {
 	for _, marks := range runs {
 		for i := 1; i < len(marks); i++ {
@@ -129,20 +125,18 @@ func gapsOf(runs [][]Mark) (gaps []float64) {
 	return gaps
 }
 
-// FindTick detects the tick of the clock of marks from the gaps between them:
-// seen by a watcher that looks once a minute, gaps of about the same work are
-// some seconds more than a whole number of minutes, and so apart from each other
-// by whole minutes. It returns 0 when the gaps do not show a tick: fewer than
-// three, all alike, not on a grid to within a tenth of it, shorter than a tick, or
-// hardly two at a point of the grid.
+// FindTick finds the tick of the clock from the gaps between marks. If a program reads the log once a minute, gaps of
+// about the same work differ by whole minutes. FindTick returns 0 if the gaps show no tick: they are fewer than
+// three, all equal, not on a grid to within a tenth of it, shorter than a tick, or hardly two at any point of the
+// grid.
 func FindTick(runs [][]Mark) float64 {
 	gaps := gapsOf(runs)
 	if len(gaps) < leastGaps {
 		return 0
 	}
 	slices.Sort(gaps)
-	// The tick is the least of the large steps between sorted gaps: on a grid all
-	// steps are either scatter about a grid point or ticks.
+	// The tick is the smallest of the large differences between sorted gaps. On a grid, all differences are either
+	// scatter around a grid point or multiples of the tick.
 	steps := make([]float64, 0, len(gaps))
 	largest := 0.0
 	for i := 1; i < len(gaps); i++ {
@@ -155,12 +149,11 @@ func FindTick(runs [][]Mark) float64 {
 			tick = math.Min(tick, s)
 		}
 	}
-	// Less is the scatter of a fine clock, more is the scatter of runs with
-	// different paces.
+	// A smaller difference is the scatter of a fine clock, a larger one is due to different speeds of runs.
 	if tick < 0.02*gaps[0] || tick > gaps[0] {
 		return 0
 	}
-	// Scatter within a grid point; a tick is clearly larger.
+	// A tick must be clearly larger than the scatter around a grid point.
 	from, clusters := gaps[0], 1
 	for i, s := range steps {
 		if s > tick/2 {
@@ -173,7 +166,7 @@ func FindTick(runs [][]Mark) float64 {
 			return 0
 		}
 	}
-	if len(gaps) < 2*clusters-1 { // numbers that happen to be apart alike
+	if len(gaps) < 2*clusters-1 { // these gaps are on a grid only by chance
 		return 0
 	}
 	return tick

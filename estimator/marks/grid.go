@@ -6,14 +6,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// grid is the grid over which the posterior of paces is summed. It has common and
-// own paces at equal steps of their logarithm and, for a clock that ticks, lags of
-// the first mark in equal steps of a tick. Without ticks there is one lag, which
-// is 0.
+// grid is the grid over which the posterior is summed. It has the runs' common time per unit and the run's own, in
+// equal steps of their logarithm. For a clock with a tick it also has lags of the first mark, in equal fractions of a
+// tick; otherwise one lag of 0.
 type grid struct {
 	tick     float64
-	relative float64 // as clockless says it; 0 where there is a tick
-	width    float64 // of a step between paces
+	relative float64 // error as in clockless; 0 if there is a tick
+	width    float64 // of a step of the logarithm of times per unit
 	at       []float64
 	lags     []float64
 	kernels  []kernel
@@ -23,20 +22,18 @@ const (
 	finestPace = 0.01
 	mostPaces  = 400
 	mostLags   = 12
-	// A run's pace has Student's t distribution about the common one, with this many degrees
+	// A run's logarithm of time per unit has Student's t distribution around the common one, with this many degrees
 	// of freedom.
 	freedom = 3
-	// How uneven the work is within a run: the relative standard deviation of its
-	// pace from one mark to the next.
+	// The relative standard deviation of the time per unit between marks of a run, because the work is uneven.
 	uneven = 0.01
-	// Weight of a mark that fits no even pace: servers are lost, programs stand
-	// still.
+	// The prior probability that a mark fits no even speed, because servers are lost or programs stop for a while.
 	odd = 0.01
-	// mostMarks bounds the number of marks of a run that are used.
+	// mostMarks is the largest number of marks of a run that are used.
 	mostMarks = 20
 )
 
-// The spread of the runs' paces is one of these, each as likely beforehand.
+// Possible standard deviations between runs, with equal priors.
 var spreads = []float64{0.005, 0.01, 0.02, 0.05, 0.1, 0.2}
 
 func newGrid(runs [][]Mark, tick float64) *grid {
@@ -64,16 +61,14 @@ func newGrid(runs [][]Mark, tick float64) *grid {
 	return g
 }
 
-// kernel is a belief about the first lags of runs: how likely each is, and how likely
-// the belief itself is beforehand.
+// kernel is a hypothesis about the first lags of runs: the probability of each lag, and the prior of the hypothesis.
 type kernel struct {
 	lags  []float64
 	prior float64
 }
 
-// lagsOf returns the lags within a tick, and the hypotheses: the lags of the runs
-// are independent, or they are all close to a common one. The prior of
-// independence is 0.1.
+// lagsOf returns the lags within a tick, and the hypotheses: the lags of runs are independent (with prior 0.1), or
+// all are close to a common lag.
 func lagsOf(tick float64) (lags []float64, kernels []kernel) {
 	free := kernel{make([]float64, mostLags), 0.1}
 	for i := range mostLags {
@@ -94,10 +89,10 @@ func lagsOf(tick float64) (lags []float64, kernels []kernel) {
 	return lags, kernels
 }
 
-// lagSpread is the standard deviation of first lags that have something in common, in ticks.
+// lagSpread is the standard deviation, in ticks, of lags that are close to a common one.
 const lagSpread = 0.07
 
-// noise is how far off the seconds between a run's first and last mark may be.
+// noise returns the possible error in seconds of the time between a run's first and last mark.
 func (g *grid) noise(marks []Mark) float64 {
 	_, seconds := span(marks)
 	if g.tick > 0 {
@@ -106,13 +101,13 @@ func (g *grid) noise(marks []Mark) float64 {
 	return g.relative * seconds / math.Sqrt(float64(len(marks)-1))
 }
 
-// likely is how likely a run's marks are, by first lag and pace.
+// likely returns the likelihood of a run's marks, by first lag and time per unit.
 func (g *grid) likely(marks []Mark) [][]float64 {
 	table := make([][]float64, len(g.lags))
 	for u := range table {
 		table[u] = make([]float64, len(g.at))
 	}
-	if !moves(marks) { // it has no information
+	if !moves(marks) { // without two marks all are equally likely
 		for _, row := range table {
 			floats.AddConst(1, row)
 		}
@@ -120,7 +115,7 @@ func (g *grid) likely(marks []Mark) [][]float64 {
 	}
 	length, seconds := span(marks)
 	if g.tick == 0 {
-		// An error narrower than the grid would fall between its points.
+		// The error is at least two steps of the grid, otherwise it would fall between the points.
 		n := math.Max(g.noise(marks), 2*g.width*seconds)
 		for c, pace := range g.at {
 			table[0][c] = math.Max(0, 1-math.Abs(seconds-length*pace)/n)
@@ -143,14 +138,13 @@ func (g *grid) likely(marks []Mark) [][]float64 {
 	return table
 }
 
-// within is how likely a lag is one from 0 to a tick, give or take off.
+// within returns the probability that a lag is between 0 and a tick, with the error off.
 func within(lag, tick, off float64) float64 {
 	edge := func(x float64) float64 { return math.Min(1, math.Max(0, 0.5+x/(2*math.Sqrt(3)*off))) }
 	return edge(lag) * edge(tick-lag)
 }
 
-// posterior is how likely each first lag and pace is of the first run, up to a
-// factor.
+// posterior returns the probability, up to a factor, of each first lag and time per unit of the first run.
 func (g *grid) posterior(likely [][][]float64) [][]float64 {
 	k := len(g.at)
 	density := make([][]float64, len(spreads)) // by distance on the grid
@@ -161,8 +155,7 @@ func (g *grid) posterior(likely [][][]float64) [][]float64 {
 			density[s][d] = math.Pow(1+z*z/freedom, -(freedom+1)/2) / spread
 		}
 	}
-	// By kernel, spread and common pace: the log-likelihood of all runs, and the
-	// likelihood of the first.
+	// By kernel, spread and common time per unit: the log-likelihood of all runs, and the likelihood of the first.
 	logs, first := g.table(), g.table()
 	for i, run := range likely {
 		for s := range spreads {
@@ -198,7 +191,7 @@ func (g *grid) posterior(likely [][][]float64) [][]float64 {
 	}
 	for s := range spreads {
 		for u := range own {
-			weights := make([]float64, k) // of each common pace
+			weights := make([]float64, k) // by common time per unit
 			for h, kernel := range g.kernels {
 				for common := range k {
 					if f := first[h][s][common]; f > 0 {
@@ -214,7 +207,7 @@ func (g *grid) posterior(likely [][][]float64) [][]float64 {
 	return own
 }
 
-// table is a number for each kernel, spread and pace.
+// table returns a table of numbers by kernel, spread and common time per unit.
 func (g *grid) table() [][][]float64 {
 	t := make([][][]float64, len(g.kernels))
 	for h := range t {
@@ -226,7 +219,7 @@ func (g *grid) table() [][][]float64 {
 	return t
 }
 
-// convolve sums weights over all places, each with the density of its distance.
+// convolve returns, for each place, the sum of the weights of all places times the density of their distance.
 func convolve(weights, density []float64) []float64 {
 	sum := make([]float64, len(weights))
 	for i, w := range weights {
@@ -240,7 +233,7 @@ func convolve(weights, density []float64) []float64 {
 	return sum
 }
 
-// center is the median and the standard deviation of the pace, and the mean lag.
+// center returns the median and the standard deviation of the time per unit, and the mean lag.
 func (g *grid) center(weights [][]float64) (median, sd, lag float64) {
 	byPace := make([]float64, len(g.at))
 	var sum, mean, sq, below float64
@@ -255,7 +248,7 @@ func (g *grid) center(weights [][]float64) (median, sd, lag float64) {
 	}
 	mean, lag = mean/sum, lag/sum
 	for c, w := range byPace {
-		if below+w >= sum/2 { // within the cell, in proportion
+		if below+w >= sum/2 { // the median is inside this cell, in proportion
 			median = g.at[c] * math.Exp(g.width*((sum/2-below)/w-0.5))
 			break
 		}

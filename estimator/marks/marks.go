@@ -1,5 +1,5 @@
-// Package marks predicts the run time of a training from the rows of its log alone: the finished units and their times, by
-// a clock that may be coarse.
+// Package marks predicts the run time of a training from the rows of its log alone: how many units were finished
+// when, by a clock that may be coarse.
 package marks
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 )
 
-// Mark says that Done units were finished At seconds after the run's first mark,
-// according to its log.
+// Mark is a row of a run's log: Done units were finished At seconds after the first row.
 type Mark struct {
 	Done int     `json:"done"`
 	At   float64 `json:"at_s"`
 }
 
-// Run is another run of the same job, which may still be under way.
+// Run is another run of the same job. It may still run.
 type Run struct {
 	Marks []Mark
-	// Length is in units of work, Seconds the time from the first mark to the end; 0 of a run that is not finished.
+	// Length is the number of units of work. Seconds is the time from the first mark to the end; 0 for a run that has
+	// not finished.
 	Length  int
 	Seconds float64
 }
@@ -28,12 +28,12 @@ type Run struct {
 type Problem struct {
 	Own    []Mark
 	Others []Run
-	// Tick is the resolution of the clock of all marks, in seconds: the progress of a mark was reached up to one tick before
-	// it (for example with a watcher that looks once a minute). With 0 it is estimated.
+	// Tick is the resolution of the clock in seconds: the progress of a mark was reached at most one tick before it,
+	// as when a program reads the log once a minute. 0 means that it is estimated.
 	Tick float64
 }
 
-// models has the models, in the order of the documentation. Pooled is one that only marks have.
+// models are all models, in the order of the documentation. Only marks have the model pooled.
 var models = []struct {
 	name string
 	fit  func(Problem) (estimator.Estimate, error)
@@ -47,7 +47,7 @@ var models = []struct {
 // Pooled is the name of the model that combines a run with other unfinished runs.
 const Pooled = "pooled"
 
-// Fit returns the estimate of a run by a model; known is false where marks do not have this model.
+// Fit returns the estimate of a run by a model. known is false if there is no such model for marks.
 func Fit(model string, p Problem) (e estimator.Estimate, known bool, err error) {
 	for _, m := range models {
 		if m.name == model {
@@ -61,8 +61,8 @@ func Fit(model string, p Problem) (e estimator.Estimate, known bool, err error) 
 	return e, false, nil
 }
 
-// fitHistory predicts a run from finished runs that began like it (see alike). With few finished runs it treats the run
-// as one more draw from them (see pool). A run that was far slower than the others has little weight.
+// fitHistory predicts a run from finished runs that began similarly (see alike). With few finished runs, it treats
+// the run as one more run like them (see pool). Runs that were far slower than the others have little weight.
 func fitHistory(p Problem) (estimator.Estimate, error) {
 	var past []Run
 	runs := [][]Mark{p.Own}
@@ -86,7 +86,7 @@ func fitHistory(p Problem) (estimator.Estimate, error) {
 	return pool(runs, p.Tick), nil
 }
 
-// fitAuto fits history, which uses the most data, or else pooled.
+// fitAuto uses the model history, which uses the most data, and pooled if that fails.
 func fitAuto(p Problem) (estimator.Estimate, error) {
 	e, err := fitHistory(p)
 	if e.Model = "history"; err != nil {

@@ -8,25 +8,22 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// fitPooled predicts the pace of a run from its marks and from the marks of
-// similar runs, which need not be finished: partial pooling.
+// fitPooled predicts the time per unit of a run from its marks and from marks of similar runs, which need not be
+// finished: partial pooling.
 //
-// The clock of the marks may be coarse: a watcher that looks once per tick marks
-// progress that was made some time within the tick before, its lag. For a run
-// shorter than a few ticks this is nearly all of the error, and only other runs can
-// reduce it. Two things are common to runs, both as far as the marks say: the pace,
-// and the lag of the first mark, since a program that launches runs and their
-// watchers has them begin alike. A common lag is an error that no number of runs
-// averages out. Later marks of the runs, whose lags differ, separate it from the
-// pace.
+// The clock may be coarse. If a program reads the log once per tick, a mark was reached within the tick before it;
+// the difference is its lag. For a run of a few ticks, lags are nearly all of the error, and only other runs can
+// reduce it. Runs have two things in common: the time per unit, and perhaps the lag of the first mark, since runs and
+// the programs that read their logs are often started together. An error of a common lag does not become smaller with
+// more runs. Later marks, whose lags differ, separate it from the time per unit.
 //
-// The logarithms of the runs' paces are Student's t about the common one, with 3
-// degrees of freedom, since some runs are far slower than the rest. The posterior
-// of the run's own pace and first lag is summed over a grid of common paces,
-// spreads and common lags. The estimate is the median of the pace; its intercept
-// is the expected time that lags add from the first mark to the last.
+// The logarithms of the runs' times per unit have Student's t distribution with 3 degrees of freedom around the
+// common one, because some runs are far slower. The posterior of the run's own time per unit and first lag is summed
+// over a grid of common times, spreads and common lags. The estimate is the median; its intercept is the expected
+// time that lags add between the first and the last mark.
 //
-// It needs two marks of the run, or others that have them; without others it differs from fitLinear by its interval alone.
+// The run needs two marks, or other runs that have them. Without other runs, it differs from fitLinear only in the
+// interval.
 func fitPooled(p Problem) (estimator.Estimate, error) {
 	far := math.MaxInt32
 	if moves(p.Own) {
@@ -34,7 +31,7 @@ func fitPooled(p Problem) (estimator.Estimate, error) {
 	}
 	runs := [][]Mark{p.Own}
 	for _, r := range p.Others {
-		// Of longer runs, only the marks up to this run's progress.
+		// Longer runs are used up to this run's progress.
 		if begin := upTo(r.Marks, far); moves(begin) {
 			runs = append(runs, begin)
 		}
@@ -46,22 +43,21 @@ func fitPooled(p Problem) (estimator.Estimate, error) {
 	return pool(runs, p.Tick), nil
 }
 
-// moves reports whether marks show a pace.
+// moves reports whether marks show progress over time, so that a time per unit follows.
 func moves(marks []Mark) bool {
 	length, seconds := span(marks)
 	return length > 0 && seconds > 0
 }
 
-// runDrift is the relative difference of the pace of the rest of a training run
-// from the pace of its beginning: a standard deviation, measured on complete runs
-// of distributed training, those that lost servers on the way left out.
+// runDrift is the relative standard deviation between the time per unit in the rest of a training run and in its
+// beginning. It was measured on complete runs of distributed training that lost no servers.
 const runDrift = 0.015
 
-// clockDF are the degrees of freedom of an error whose spread is known.
+// clockDF is the number of degrees of freedom of an error whose spread is known.
 const clockDF = 200
 
-// upTo is the marks of the first units, and of one that is a little later: marks
-// of one length of work are a few units apart from run to run.
+// upTo returns the marks up to done units and one a little later, because marks of different runs can be a few units
+// apart.
 func upTo(marks []Mark, done int) []Mark {
 	n := 0
 	for n < len(marks) && float64(marks[n].Done) <= float64(done)*1.02 {
@@ -70,7 +66,7 @@ func upTo(marks []Mark, done int) []Mark {
 	return marks[:n]
 }
 
-// pool estimates the first of several runs, which may have no pace yet. The others have one.
+// pool estimates the first of several runs. The first may have no time per unit yet; the others must.
 func pool(runs [][]Mark, tick float64) estimator.Estimate {
 	assumed := false
 	if tick == 0 {
@@ -94,7 +90,7 @@ func pool(runs [][]Mark, tick float64) estimator.Estimate {
 	var lag float64
 	e.Slope, e.SlopeSE, lag = g.center(g.posterior(likely))
 	if g.tick > 0 {
-		e.Intercept = g.tick/2 - lag // the last mark's lag may be any
+		e.Intercept = g.tick/2 - lag // the last mark can have any lag
 	}
 	return e
 }

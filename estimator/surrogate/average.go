@@ -5,18 +5,19 @@ import (
 	"math/rand/v2"
 )
 
-// Few observations leave the hyper-parameters open, and with them how far settings act each on its own. So predictions
-// are averaged over hyper-parameters drawn by their posterior probability (importance resampling).
+// With few observations the hyper-parameters are uncertain, and so is how far inputs act independently. Predictions
+// are therefore averaged over hyper-parameters drawn from their posterior (importance resampling).
 const (
-	// candidateDraws are weighted. Only keptDraws remain, each as likely as the others.
+	// candidateDraws hyper-parameters are drawn and weighted; keptDraws remain, with equal weights.
 	candidateDraws, keptDraws = 300, 16
-	// aroundFit is the deviation of two thirds of the draws around the fit; the others are drawn from the prior.
+	// aroundFit is the standard deviation of two thirds of the draws around the fit; the others are drawn from the
+	// prior.
 	aroundFit = 0.7
-	// From more than fewObservations, the fit is known well enough.
+	// With more than fewObservations, the fit is used without averaging.
 	fewObservations = 40
 )
 
-// average adds the drawn processes. It always draws the same for the same observations.
+// average adds processes with drawn hyper-parameters. For the same observations it draws the same ones.
 func (p *Process) average() {
 	p.drawn = []*Process{p.alone()}
 	if len(p.x) > fewObservations {
@@ -40,7 +41,7 @@ func (p *Process) average() {
 			byFit += logNormal(theta[d], fit[d], aroundFit)
 		}
 		q := p.alone()
-		q.hyper, q.additive = p.hyperOf(theta), math.Sqrt(r.Float64()) // a sum is more likely than none
+		q.hyper, q.additive = p.hyperOf(theta), math.Sqrt(r.Float64()) // prefers values near 1, independent inputs
 		processes[i] = q
 		greater := math.Max(byPrior, byFit)
 		weight[i] = q.posterior(theta, nil, space) - greater -
@@ -67,7 +68,7 @@ func (p *Process) average() {
 	}
 }
 
-// alone returns the process with the most likely parameters, without the drawn ones.
+// alone returns the process with the most likely hyper-parameters, without the drawn processes.
 func (p *Process) alone() *Process {
 	q := *p
 	q.drawn = nil
@@ -80,8 +81,8 @@ func logNormal(v, mean, sd float64) float64 {
 	return -z*z/2 - math.Log(sd)
 }
 
-// Expect returns mean and standard deviation of an observation, with its noise, at each of several points: averaged
-// over the drawn processes. Without any it is Predict.
+// Expect returns the mean and standard deviation of an observation, including noise, at each point, averaged over the
+// drawn processes. If none were drawn, it is like Predict.
 func (p *Process) Expect(points [][]float64) (mean, sd []float64) {
 	if p.drawn == nil {
 		return p.Predict(points)

@@ -5,17 +5,15 @@ import (
 	"slices"
 )
 
-// chooseInContext chooses settings by their promise in the goal context, and a
-// context for the trial by its information about the goal per cost: expected
-// improvement times the probability of feasibility, times the fraction of the
-// uncertainty that the trial removes, divided by the predicted cost (after D. Huang
-// and others, Sequential kriging optimization using multiple-fidelity evaluations,
-// 2006; here the correlation is of the conditioned process).
+// chooseInContext chooses the next settings and the context of the trial. Settings are scored in the goal context:
+// expected improvement × probability of feasibility. The context is chosen by information per cost: the score is
+// multiplied by the fraction of the uncertainty at the goal that the trial removes, and divided by the predicted
+// cost. (After D. Huang and others, Sequential kriging optimization using multiple-fidelity evaluations, 2006; here
+// the correlation is from the conditioned process.)
 //
-// Contexts are entered step by step, from the cheapest on, each with settings that
-// were tried before: the cost and the effect of a step are learned where it is cheap.
-// The cost of trials outside the goal context since the last one in it is bounded, so
-// a search cannot continue with them endlessly.
+// Contexts are tried step by step from the cheapest, each with settings that were tried before, so that the cost and
+// effect of a step are learned where it is cheap. The total cost of trials outside the goal since the last one in it
+// is bounded, so that a search cannot continue with them endlessly.
 func (m *model) chooseInContext(candidates [][]float64, trials []Trial) (Suggestion, error) {
 	space := m.search.Space
 	open := map[string]bool{}
@@ -48,9 +46,8 @@ func (m *model) chooseInContext(candidates [][]float64, trials []Trial) (Suggest
 	return s, nil
 }
 
-// incumbent returns the value that a trial must improve on: the best one seen. While
-// no trial counts, it is the least expected value of tried settings that are probably
-// feasible.
+// incumbent returns the value that a trial must improve on: the best observed one. Without any, it is the smallest
+// expected value of tried settings that are probably feasible.
 func (m *model) incumbent(trials []Trial) float64 {
 	if !math.IsInf(m.best, 1) || m.objective == nil {
 		return m.best
@@ -71,8 +68,8 @@ func (m *model) incumbent(trials []Trial) float64 {
 	return best
 }
 
-// told returns the fraction of the uncertainty at the goal that an observation
-// removes, as the mean over objective and limits.
+// told returns the fraction of the uncertainty at the goal that an observation removes, averaged over the objective
+// and the limits.
 func (m *model) told(points, goals [][]float64) []float64 {
 	sum := make([]float64, len(points))
 	for _, p := range append([]*Process{m.objective}, m.limits...) {
@@ -83,7 +80,7 @@ func (m *model) told(points, goals [][]float64) []float64 {
 	return sum
 }
 
-// spentCheaply returns the cost of trials that do not count since the last one that does.
+// spentCheaply returns the cost of the trials outside the goal since the last one at the goal.
 func (m *model) spentCheaply(trials []Trial) float64 {
 	sum := 0.0
 	for _, t := range trials {
@@ -96,12 +93,12 @@ func (m *model) spentCheaply(trials []Trial) float64 {
 	return sum
 }
 
-// mostCheaply bounds the total cost of consecutive trials that do not count, as a
-// multiple of the expected cost of the best one that counts.
+// mostCheaply bounds the total cost of consecutive trials outside the goal, as a multiple of the expected cost of the
+// best one at the goal.
 const mostCheaply = 3
 
-// weigh multiplies the score by the information of trials and divides it by their
-// cost. The expected cost of a trial whose logarithm is normal is exp(μ + σ²/2).
+// weigh multiplies scores by the information of the trials, and divides them by their costs. The expected cost is
+// exp(μ + σ²/2), since the logarithm of a cost is normal.
 func (m *model) weigh(score []float64, useful, goals [][]float64, trials []Trial) {
 	space, best := m.search.Space, goals[greatest(score)]
 	cost, sd := m.cost.Predict(append(useful[:len(useful):len(useful)], best))
@@ -118,26 +115,23 @@ func (m *model) weigh(score []float64, useful, goals [][]float64, trials []Trial
 	}
 }
 
-// steps is how near to the goal trials may come.
+// steps determines how near to the goal trials may be.
 type steps struct {
 	space Space
-	// least is the least distance of each context from its goal, last its distance so
-	// far.
+	// By context: least is the smallest distance from the goal so far, and last the distance of the last trial.
 	least, last []float64
-	tried       map[string]bool // settings, at the goal
+	tried       map[string]bool // settings that were tried, moved to the goal
 }
 
-// mostRungs is the greatest number of values of a context that are single steps. Along
-// one with more, a step is continuousStep on the unit interval, and may be longer by
-// rounding.
+// mostRungs is the largest number of values of a context that are tried one by one. If there are more, a step has
+// length continuousStep on the unit interval, or more after rounding.
 const (
 	mostRungs      = 8
 	continuousStep = 0.25
 	rounding       = 0.05
 )
 
-// inContexts returns the same settings along each context, the others as they are, and
-// at the goal.
+// inContexts returns the settings of p at each value of each context, and at the goal.
 func (s Space) inContexts(p []float64) [][]float64 {
 	out := [][]float64{s.ToGoal(p)}
 	for d, dim := range s {
@@ -190,8 +184,8 @@ func stepsOf(space Space, trials []Trial) steps {
 	return s
 }
 
-// allows reports whether a trial is at most one step beyond the trials so far,
-// and a step that does not lead to the goal with settings that were tried.
+// allows reports whether a trial is at most one step nearer to the goal than earlier trials. A step to a new context
+// must use settings that were tried.
 func (s *steps) allows(at []float64) bool {
 	for d, dim := range s.space {
 		away := math.Abs(at[d] - dim.Goal)

@@ -7,16 +7,16 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// The prior of the hyper-parameters: log-normal, with these medians and standard
-// deviations of the logarithm. Length-scales are on the unit cube; signal and
-// noise are of standardized outputs.
+// The prior of the hyper-parameters is lognormal, with these medians and standard deviations of the logarithm.
+// Length-scales are on the unit cube; signal and noise are of standardized outputs.
 const (
 	lengthMedian, lengthSpread = 0.5, 1.0
 	signalMedian, signalSpread = 1.5, 1.0
 	noiseMedian, noiseSpread   = 0.05, 1.0
 )
 
-// prior returns the mean and the standard deviation of a parameter. The first parameters are lengths.
+// prior returns the mean and standard deviation of the logarithm of parameter i. The first `lengths` parameters are
+// length-scales.
 func prior(i, lengths int) (mean, sd float64) {
 	switch i {
 	case lengths:
@@ -27,19 +27,19 @@ func prior(i, lengths int) (mean, sd float64) {
 	return math.Log(lengthMedian), lengthSpread
 }
 
-// The bounds of the hyper-parameters, which keep matrices away from singular ones.
+// Bounds of the hyper-parameters, which keep matrices from being nearly singular.
 const (
 	leastLength, mostLength = 0.01, 100.0
 	leastSignal, mostSignal = 0.05, 20.0
 	leastNoise, mostNoise   = 1e-4, 2.0
 )
 
-// fitPoints bounds the observations that hyper-parameters are fitted to: a fit
-// to n of them costs O(n³) at each step.
+// fitPoints is the largest number of observations for a fit of hyper-parameters, since each step with n observations
+// costs O(n³).
 const fitPoints = 160
 
-// parameters are the logarithms of the hyper-parameters: of the length-scales (of
-// one where the kernel has one), the signal and the noise.
+// parameters returns the logarithms of the hyper-parameters: the length-scales (one, if the kernel has only one), the
+// signal and the noise.
 func (p *Process) parameters(h Hyper) []float64 {
 	lengths := h.Length
 	if p.kernel == Exponential {
@@ -70,8 +70,8 @@ type workspace struct {
 	solution   mat.VecDense
 }
 
-// posterior returns the logarithm of marginal likelihood times prior, and its
-// gradient by theta where grad is not nil. It is −∞ outside of the bounds.
+// posterior returns the logarithm of marginal likelihood × prior, and writes its gradient by theta to grad unless
+// grad is nil. It returns −∞ outside the bounds.
 func (p *Process) posterior(theta, grad []float64, s *workspace) float64 {
 	h := p.hyperOf(theta)
 	lengths := len(theta) - 2
@@ -127,7 +127,7 @@ func (p *Process) slopes(h *Hyper, s *workspace, grad []float64) {
 				squares[d] = p.square(d, p.x[i][d], p.x[j][d], h.Length[d])
 				r2 += squares[d]
 			}
-			both := w[i]*w[j] - raw.Data[i*raw.Stride+j] // twice a half
+			both := w[i]*w[j] - raw.Data[i*raw.Stride+j] // the trace has each pair twice, which cancels the ½
 			slope := both * (1 - p.additive) * p.shape.slope(h, r2)
 			for d, square := range squares {
 				grad[min(d, lengths-1)] += slope * square
@@ -168,14 +168,14 @@ func (p *Process) fit(start *Hyper) {
 	p.hyper = found
 }
 
-// part returns the process of the observations that hyper-parameters are fitted to.
+// part returns the process of the observations that are used for a fit.
 func (p *Process) part() *Process {
 	q := &Process{shape: p.shape}
 	q.x, q.y = subset(p.x, p.y, fitPoints)
 	return q
 }
 
-// climb moves theta to a maximum nearby and returns the posterior there.
+// climb moves theta to a local maximum, and returns the posterior there.
 func (p *Process) climb(theta []float64, s *workspace) float64 {
 	problem := optimize.Problem{
 		Func: func(x []float64) float64 { return -p.posterior(x, nil, s) },

@@ -8,21 +8,21 @@ import (
 
 func newMatrix(rows, columns int) *mat.Dense { return mat.NewDense(rows, columns, nil) }
 
-// model is the search's model of its trials.
+// model holds the processes that model the trials of a search.
 type model struct {
 	search    *Search
-	scale     Scale      // of the objective, as far as its values allow
-	limit     []Limit    // the same of the limits
-	worst     float64    // the greatest objective seen, on its scale; −Inf for none
-	best      float64    // the least feasible objective seen, on its scale; +Inf for none
-	objective *Process   // nil when no trial is done
-	limits    []*Process // of each limit
-	finishes  *Process   // 1 for a trial that is done, 0 for one that crashed; nil when none has crashed
-	cost      *Process   // nil unless the search is by cost
+	scale     Scale      // of the objective; Linear if a value is out of its range
+	limit     []Limit    // the search's limits, with scales chosen likewise
+	worst     float64    // the largest objective so far, on its scale; −Inf before the first
+	best      float64    // the smallest feasible objective so far, on its scale; +Inf before the first
+	objective *Process   // nil if no trial is done
+	limits    []*Process // one for each limit
+	finishes  *Process   // models 1 for finished and 0 for crashed trials; nil if none has crashed
+	cost      *Process   // nil unless the search divides by cost
 }
 
-// model fits the processes. Trials that run are taken to come out as predicted, so
-// that suggestions made side by side differ.
+// model fits the processes to the trials. It assumes the predicted result for trials that still run, so that
+// suggestions at the same time differ.
 func (s *Search) model(trials []Trial) (*model, error) {
 	m := &model{search: s, best: math.Inf(1), worst: math.Inf(-1)}
 	m.scales(trials)
@@ -84,15 +84,14 @@ func (s *Search) model(trials []Trial) (*model, error) {
 	return m, nil
 }
 
-// additive is how far settings are taken to act each on its own, where all inputs are settings: a sum is learned from
-// fewer trials. Chosen on drawn tables (scheduler/tuner).
+// additive is how far settings are assumed to act independently, if all inputs are settings: a sum is learned from
+// fewer trials. It was chosen on random tables (scheduler/tuner).
 const additive = 0.8
 
-// leastCost is the least cost of a trial, so that its logarithm is finite.
+// leastCost is the smallest cost of a trial, to keep its logarithm finite.
 const leastCost = 1e-9
 
-// scales chooses the scales of outcomes: the search's scales, unless a value is out of
-// their range.
+// scales chooses the scales of outcomes: the scales of the search, or Linear if a value is out of range.
 func (m *model) scales(trials []Trial) {
 	s := m.search
 	m.scale, m.limit = s.Scale, append([]Limit(nil), s.Limits...)
@@ -131,11 +130,11 @@ func pointers(ps []*Process) []**Process {
 	return out
 }
 
-// views are the model's expectations of candidates.
+// views holds the expectations for candidates, by index of the candidate.
 type views struct {
 	mean, sd []float64 // of the objective, on its scale
-	feasible []float64 // the logarithm of the probability that all limits hold and nothing crashes
-	gain     []float64 // the logarithm of the expected improvement; 0 while nothing feasible was seen
+	feasible []float64 // log-probability that all limits hold and the trial does not crash
+	gain     []float64 // logarithm of the expected improvement; 0 until a feasible trial is known
 }
 
 func (m *model) view(candidates [][]float64, best float64) views {
@@ -172,15 +171,15 @@ func (m *model) view(candidates [][]float64, best float64) views {
 	return v
 }
 
-// suggestion is the candidate at an index.
+// suggestion returns candidate k as a suggestion.
 func (m *model) suggestion(candidates [][]float64, v *views, k int) Suggestion {
 	return Suggestion{
 		At: candidates[k], Mean: v.mean[k], SD: v.sd[k], Scale: m.scale, Feasible: math.Exp(v.feasible[k]), Gain: v.gain[k],
 	}
 }
 
-// Best is the index of the point that a model of the trials predicts to be best: the
-// least objective of those that are more likely feasible than not, or the likeliest.
+// Best returns the index of the point that a model of the trials predicts to be best. It has the smallest objective
+// of the points that are probably feasible; if none is, it is the point most likely to be feasible.
 func (s *Search) Best(trials []Trial, points [][]float64) (int, error) {
 	m, err := s.model(trials)
 	if err != nil {
@@ -199,7 +198,7 @@ func (s *Search) Best(trials []Trial, points [][]float64) (int, error) {
 	return greatest(score), nil
 }
 
-// greatest is the index of the greatest score, the first of equals.
+// greatest returns the index of the largest score, the first if several are equal.
 func greatest(score []float64) int {
 	at := 0
 	for k := range score {
@@ -210,9 +209,8 @@ func greatest(score []float64) int {
 	return at
 }
 
-// choose returns the candidate with the greatest expected improvement over the
-// best seen times the probability that it is feasible, the first of equals. While
-// nothing feasible has been seen, it is the improvement over the worst.
+// choose returns the candidate with the largest product of expected improvement and probability of feasibility, the
+// first if several are equal. Until a feasible trial is known, improvement is relative to the worst objective.
 func (m *model) choose(candidates [][]float64) Suggestion {
 	best := m.best
 	if math.IsInf(best, 1) && m.objective != nil {
@@ -232,15 +230,14 @@ func (m *model) choose(candidates [][]float64) Suggestion {
 	return m.suggestion(candidates, &v, greatest(score))
 }
 
-// Kernel is the family of a covariance between two points of the unit cube.
+// Kernel is a family of covariance functions on the unit cube.
 type Kernel string
 
-// The kernels.
+// Kernels.
 const (
-	// Matern52 is Matérn's with ν = 5/2 and a length-scale for each input:
-	// s²·(1 + √5·r + 5/3·r²)·exp(−√5·r), r² = Σ (Δ/ℓ)² (Rasmussen and Williams,
-	// Gaussian Processes for Machine Learning, 2006, equation 4.17). Its additive part
-	// is the mean of the same of each input alone.
+	// Matern52 is Matérn's kernel with ν = 5/2 and a length-scale for each input: s²·(1 + √5·r + 5/3·r²)·exp(−√5·r),
+	// r² = Σ (Δ/ℓ)² (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, equation 4.17). Its
+	// additive part is the mean over inputs of the kernel of that input alone.
 	Matern52 Kernel = "matern52"
 	// Exponential is exp(−‖Δ‖/ℓ) with one length-scale, the kernel of SelfTF
 	// (arXiv 1810.02935).
@@ -249,19 +246,19 @@ const (
 
 // Hyper are the hyper-parameters of a Gaussian process.
 type Hyper struct {
-	// Length has the length-scale of each input, on the unit cube.
+	// Length is the length-scale of each input, on the unit cube.
 	Length []float64
 	// Signal and Noise are standard deviations of the standardized outputs.
 	Signal, Noise float64
 }
 
-// clone returns a copy that shares nothing.
+// clone returns a copy with its own slice.
 func (h Hyper) clone() Hyper {
 	h.Length = append([]float64(nil), h.Length...)
 	return h
 }
 
-// square returns (Δ/ℓ)² of one input. Categories are apart or not.
+// square returns (Δ/ℓ)² for input d. For a category, Δ is 0 if the values are equal, and 1 otherwise.
 func (s *shape) square(d int, a, b, length float64) float64 {
 	delta := a - b
 	if s.categorical[d] && delta != 0 {
@@ -270,7 +267,7 @@ func (s *shape) square(d int, a, b, length float64) float64 {
 	return delta * delta / (length * length)
 }
 
-// shape has the parameters of the covariance of two points.
+// shape holds the form of the covariance function.
 type shape struct {
 	kernel      Kernel
 	categorical []bool
@@ -312,11 +309,10 @@ func (s *shape) slope(h *Hyper, r2 float64) float64 {
 	return h.Signal * h.Signal * 5 / 3 * (1 + r) * math.Exp(-r)
 }
 
-// LogExpectedImprovement returns log(σ·(u·Φ(u) + φ(u))), u = (best − mean)/σ: the
-// logarithm of the expected amount by which a normal outcome falls below the best
-// one seen. It stays finite far from the best, where the improvement itself is 0 in
-// floating point (S. Ament and others, Unexpected Improvements to Expected
-// Improvement for Bayesian Optimization, 2023).
+// LogExpectedImprovement returns log(σ·(u·Φ(u) + φ(u))) with u = (best − mean)/σ. This is the logarithm of the
+// expected amount by which a normal outcome is below the best one so far. It stays finite far from the best, where
+// the improvement underflows to 0 (S. Ament and others, Unexpected Improvements to Expected Improvement for Bayesian
+// Optimization, 2023).
 func LogExpectedImprovement(best, mean, sd float64) float64 {
 	if !(sd > 0) {
 		if mean < best {
@@ -335,7 +331,7 @@ func logH(u float64) float64 {
 	case u > -5:
 		return math.Log(u*math.Erfc(-u/math.Sqrt2)/2 + math.Exp(-u*u/2-c))
 	case u > -1e3:
-		// Mills' ratio Φ(u)/φ(u) by its continued fraction.
+		// Mills' ratio Φ(u)/φ(u), computed by a continued fraction.
 		ratio := mills(-u)
 		return -u*u/2 - c + math.Log1p(u*ratio)
 	default:
@@ -352,8 +348,8 @@ func mills(x float64) float64 {
 	return 1 / f
 }
 
-// LogProbabilityBelow returns log Φ((limit − mean)/σ): how likely a normal outcome
-// is at most the limit.
+// LogProbabilityBelow returns log Φ((limit − mean)/σ), the log-probability that a normal outcome is at most the
+// limit.
 func LogProbabilityBelow(limit, mean, sd float64) float64 {
 	if !(sd > 0) {
 		if mean <= limit {

@@ -1,8 +1,8 @@
-// Package surrogate models an expensive function by a Gaussian process, and
-// says where to evaluate it next: the numerical part of Bayesian optimization.
+// Package surrogate is the numerical part of Bayesian optimization: it models an expensive function by a Gaussian
+// process, and chooses where to evaluate the function next.
 //
-// Inputs are points of the unit cube (package-level type Space maps settings to
-// it); outputs are standardized inside. Smaller outputs are better.
+// Inputs are points of the unit cube, to which type Space maps settings. Outputs are standardized internally. Smaller
+// outputs are better.
 package surrogate
 
 import (
@@ -26,35 +26,35 @@ type Process struct {
 
 	x      [][]float64
 	mean   float64           // of the outputs
-	scale  float64           // their standard deviation; 1 where they are all alike
+	scale  float64           // standard deviation of the outputs; 1 if all are equal
 	factor blas64.Triangular // U of K = Uᵀ·U
 	weight []float64         // K⁻¹·y
 	y      []float64         // standardized
 
-	drawn []*Process // with other hyper-parameters; nil unless Options.Additive asks for them
+	drawn []*Process // processes with other hyper-parameters; nil unless Options.Additive is above 0
 }
 
 // Options choose a process.
 type Options struct {
-	Kernel Kernel // Matern52 where it is empty
+	Kernel Kernel // "" means Matern52
 	// Categorical marks the inputs whose values have no order.
 	Categorical []bool
-	// Additive is the part of the variance that is a sum of functions of one input each, from 0 to 1; of Matern52 only.
-	// Above 0, Expect averages over other parts and hyper-parameters as well.
+	// Additive is the fraction of the variance, from 0 to 1, that is a sum of functions of one input each; only for
+	// Matern52. If it is above 0, Expect averages over other fractions and hyper-parameters.
 	Additive float64
-	// Fixed hyper-parameters are used as they are; nil fits them.
+	// Fixed are hyper-parameters to use without a fit; nil fits them.
 	Fixed *Hyper
-	// Start is an additional starting point of the fit; may be nil.
+	// Start is an additional starting point of the fit; it may be nil.
 	Start *Hyper
-	// Least is the least standard deviation that the outputs are taken to have; 0 for none.
+	// Least is the smallest standard deviation assumed of the outputs; 0 means no limit.
 	Least float64
 }
 
-// errNoObservations is returned for a process without data.
+// errNoObservations is returned when there is nothing to condition a process on.
 var errNoObservations = errors.New("surrogate: there are no observations")
 
-// New conditions a process on observations: y[i] was seen at x[i]. Hyper-parameters
-// are fitted by maximum marginal likelihood, unless they are fixed.
+// New conditions a process on observations: the function had the value y[i] at x[i]. Hyper-parameters are fitted by
+// maximum marginal likelihood, unless they are fixed.
 func New(x [][]float64, y []float64, o Options) (*Process, error) {
 	p, err := prepare(x, y, o)
 	if err != nil {
@@ -74,7 +74,7 @@ func New(x [][]float64, y []float64, o Options) (*Process, error) {
 	return p, nil
 }
 
-// prepare checks and standardizes the observations.
+// prepare checks and standardizes observations.
 func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 	if len(x) == 0 {
 		return nil, errNoObservations
@@ -99,7 +99,7 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 		p.categorical = make([]bool, len(x[0]))
 	}
 	p.mean, p.scale = stat.MeanStdDev(y, nil)
-	if !(p.scale > 1e-12*math.Max(1, math.Abs(p.mean))) { // one observation, or all alike
+	if !(p.scale > 1e-12*math.Max(1, math.Abs(p.mean))) { // one observation, or equal ones
 		p.scale = 1
 		if o.Least > 0 {
 			p.scale = o.Least
@@ -113,11 +113,11 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 	return p, nil
 }
 
-// mostConditioned bounds the observations that a process is conditioned on: its matrix has their square in numbers.
+// mostConditioned is the largest number of observations for a process, whose matrix grows with its square.
 const mostConditioned = 600
 
-// subset returns at most n observations: the least outputs and the latest ones, a quarter each, and a spread of the
-// others.
+// subset returns at most n observations: a quarter are the smallest outputs, a quarter the latest, and the others are
+// spread evenly.
 func subset(x [][]float64, y []float64, n int) ([][]float64, []float64) {
 	if len(x) <= n {
 		return x, y
@@ -160,17 +160,17 @@ func (p *Process) covariances(h *Hyper, k *mat.SymDense) {
 	}
 }
 
-// The jitter added to the diagonal when a matrix is not positive definite: from
-// the least, ten times more at each trial.
+// Jitter is added to the diagonal of a matrix that is not positive definite: first the smallest, then ten times more
+// at each try.
 const (
 	leastJitter = 1e-10
 	mostJitter  = 1e-3
 )
 
-// errSingular is returned when jitter does not help.
+// errSingular is returned for a matrix that is not positive definite even with the largest jitter.
 var errSingular = errors.New("surrogate: the covariance matrix is not positive definite")
 
-// condition factorizes K in place, with jitter where it is not positive definite.
+// condition factorizes K in place, with jitter if necessary.
 func (p *Process) condition() error {
 	for jitter := 0.0; jitter <= mostJitter; jitter = math.Max(10*jitter, leastJitter) {
 		k := mat.NewSymDense(len(p.x), nil)
@@ -195,11 +195,11 @@ func (p *Process) solve() []float64 {
 	return w.Data
 }
 
-// together is the number of points that are predicted at a time, which bounds the memory.
+// together is the number of points predicted at a time, which limits memory.
 const together = 128
 
-// Predict returns mean and standard deviation of the function (without noise) at
-// each of several points, in the units of the observations.
+// Predict returns the mean and standard deviation of the function (without noise) at each point, in the units of the
+// observations.
 func (p *Process) Predict(points [][]float64) (mean, sd []float64) {
 	n := len(p.x)
 	mean, sd = make([]float64, len(points)), make([]float64, len(points))
@@ -231,9 +231,8 @@ func (p *Process) Predict(points [][]float64) (mean, sd []float64) {
 	return mean, sd
 }
 
-// Explained returns for each pair of points the fraction of the variance at goal[i]
-// that an observation at points[i] would remove: cov²/((var + noise²)·var), of the
-// process as it is conditioned now. It is from 0 to 1.
+// Explained returns, for each pair of points, the fraction of the variance at goal[i] that an observation at
+// points[i] would remove: cov²/((var + noise²)·var). It is computed from the conditioned process.
 func (p *Process) Explained(points, goal [][]float64) []float64 {
 	n := len(p.x)
 	a, b := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
@@ -256,8 +255,8 @@ func (p *Process) Explained(points, goal [][]float64) []float64 {
 	return out
 }
 
-// With returns the process conditioned on a further observation, with the same
-// hyper-parameters and standardization, at the cost of O(n²).
+// With returns the process conditioned on one more observation, with the same hyper-parameters and standardization.
+// It costs O(n²).
 func (p *Process) With(x []float64, y float64) (*Process, error) {
 	q := &Process{shape: p.shape, hyper: p.hyper, mean: p.mean, scale: p.scale}
 	for _, one := range p.drawn {

@@ -15,24 +15,23 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Scale says how an outcome is modeled.
+// Scale is the scale on which an outcome is modeled.
 type Scale string
 
-// The scales of outcomes.
+// Scales of outcomes.
 const (
 	Linear Scale = "linear"
-	// Log models the logarithm of an outcome above zero: times and costs, which
-	// settings multiply.
+	// Log models the logarithm of a positive outcome. It is for times and costs, on which settings act as factors.
 	Log Scale = "log"
-	// LogGap models log(1 − v) of an outcome below one: an accuracy, whose error
-	// settings multiply. It falls where the outcome rises.
+	// LogGap models log(1 − v) of an outcome below 1, such as an accuracy, because settings act as factors on its
+	// error. It decreases when the outcome increases.
 	LogGap Scale = "log_gap"
 )
 
-// leastGap is the gap to one below which outcomes count as alike.
+// leastGap is the smallest value of 1 − v that is distinguished.
 const leastGap = 1e-6
 
-// Modelled returns an outcome on the scale.
+// Modelled converts an outcome to the scale.
 func (s Scale) Modelled(v float64) float64 {
 	switch s {
 	case Log:
@@ -43,8 +42,8 @@ func (s Scale) Modelled(v float64) float64 {
 	return v
 }
 
-// Fits returns the scale, or Linear where a value is out of its range: a logarithm
-// needs values above zero, and LogGap values of at most one.
+// Fits returns the scale, or Linear if a value is out of its range: Log needs values above 0, and LogGap values of at
+// most 1.
 func (s Scale) Fits(values ...float64) Scale {
 	for _, v := range values {
 		if s == Log && !(v > 0) || s == LogGap && v > 1 {
@@ -54,7 +53,7 @@ func (s Scale) Fits(values ...float64) Scale {
 	return s
 }
 
-// Natural inverts Modelled.
+// Natural converts a value on the scale to an outcome; it is the inverse of Modelled.
 func (s Scale) Natural(modelled float64) float64 {
 	switch s {
 	case Log:
@@ -65,23 +64,23 @@ func (s Scale) Natural(modelled float64) float64 {
 	return modelled
 }
 
-// Limit is a constraint on an outcome: at most Bound, or at least.
+// Limit is a constraint on an outcome: at most Bound, or at least Bound if AtLeast is set.
 type Limit struct {
 	Bound   float64
 	AtLeast bool
 	Scale   Scale
 }
 
-// modelled returns an outcome so that smaller is better, as Bound on that scale.
+// modelled returns an outcome on the limit's scale, with the sign chosen so that smaller is better.
 func (l Limit) modelled(v float64) float64 {
 	v = l.Scale.Modelled(v)
-	if l.AtLeast != (l.Scale == LogGap) { // LogGap falls where the outcome rises
+	if l.AtLeast != (l.Scale == LogGap) { // LogGap decreases when the outcome increases
 		return -v
 	}
 	return v
 }
 
-// Holds reports whether an outcome keeps the limit.
+// Holds reports whether an outcome satisfies the limit.
 func (l Limit) Holds(v float64) bool {
 	if l.AtLeast {
 		return v >= l.Bound
@@ -92,54 +91,51 @@ func (l Limit) Holds(v float64) bool {
 // State is the state of a trial.
 type State string
 
-// The states of a trial. A crashed trial has no outcomes, and differs from a
-// bad one: the search learns where trials crash.
+// States of a trial. A crashed trial has no outcomes. It differs from a bad one, because the search learns where
+// trials crash.
 const (
 	Done    State = "done"
 	Crashed State = "crashed"
 	Running State = "running"
 )
 
-// Trial is one evaluation.
+// Trial is one evaluation of settings.
 type Trial struct {
 	At    []float64 // a point of the space
 	State State
-	// Objective is the minimized value; Limited has the outcome of each limit; Cost
-	// is the cost of the trial. They count for trials that are done.
+	// Objective is the value to minimize; Limited has the outcome of each limit; Cost is the cost of the trial. They
+	// are valid only for finished trials.
 	Objective float64
 	Limited   []float64
 	Cost      float64
 }
 
-// Search is Bayesian optimization over a space: it suggests the next trial, given
-// the trials so far. It keeps nothing between calls, so the same trials and the
-// same seed give the same suggestion.
+// Search is a Bayesian optimization over a space. It suggests the next trial, given the trials so far. It has no
+// state between calls: the same trials and seed give the same suggestion.
 type Search struct {
 	Space Space
-	// Candidates are the only points that may be tried; nil allows the whole space.
+	// Candidates are the points that may be tried; nil allows the whole space.
 	Candidates [][]float64
-	// Start is the number of first trials, from a centered Latin hypercube; 0
-	// means half of the number of settings, and at least three.
+	// Start is the number of first trials, which are from a centered Latin hypercube. 0 means half of the number of
+	// settings, at least three.
 	Start int
 	Seed  uint64
 	Scale Scale // of the objective
 	// Limits are constraints on other outcomes.
 	Limits []Limit
-	// PerCost divides the expected improvement by the predicted cost. In a space with
-	// a context it always is.
+	// PerCost divides the expected improvement by the predicted cost. It is implied in a space with a context.
 	PerCost bool
-	// Kernel and Fixed are as in Options: the kernel Exponential with fixed
-	// hyper-parameters is SelfTF's.
+	// Kernel and Fixed are as in Options. The method SelfTF uses Exponential with fixed hyper-parameters.
 	Kernel Kernel
 	Fixed  *Hyper
-	// Prior is the expected objective at a point before anything is tried, on Scale and up to
-	// a constant: the process models the difference of the objective from it. Spread is then
-	// the least standard deviation of that difference. Nil expects the same everywhere.
+	// Prior returns the expected objective at a point before any trial, on Scale and up to a constant. The process
+	// models the difference between objective and Prior; Spread is the smallest standard deviation of that
+	// difference. A nil Prior is the same everywhere.
 	Prior  func(at []float64) float64
 	Spread float64
 }
 
-// expected returns the Prior of a point on a scale, 0 without a Prior.
+// expected returns the Prior at a point, converted to a scale; 0 without a Prior.
 func (s *Search) expected(scale Scale, at []float64) float64 {
 	if s.Prior == nil || scale != s.Scale {
 		return 0
@@ -147,17 +143,15 @@ func (s *Search) expected(scale Scale, at []float64) float64 {
 	return s.Prior(at)
 }
 
-// defaultStart is the number of trials that come before the first model: half of
-// the number of settings, and at least three.
+// defaultStart returns the number of trials before the first model: half of the number of settings, at least three.
 func (s *Search) defaultStart() int { return max(3, (s.Space.Settings()+1)/2) }
 
 // Suggestion is a point to try.
 type Suggestion struct {
 	At []float64
-	// Mean and SD predict the objective there, on Scale; both are 0 for a trial of the
-	// start.
+	// Mean and SD are the predicted objective and its standard deviation, on Scale; 0 for one of the first trials.
 	Mean, SD float64
-	// Scale is the search's scale, or Linear if an objective was out of its range.
+	// Scale is the search's scale, or Linear if an objective is out of its range.
 	Scale Scale
 	// Feasible is the probability that all limits hold and the trial does not crash.
 	Feasible float64
@@ -168,7 +162,7 @@ type Suggestion struct {
 // ErrExhausted is returned when every point of a finite space has been tried.
 var ErrExhausted = errors.New("every setting of the space has been tried")
 
-// Suggest returns the point to try next. It returns ErrExhausted if there is no such point.
+// Suggest returns the point to try next, or ErrExhausted if all were tried.
 func (s *Search) Suggest(trials []Trial) (Suggestion, error) {
 	if err := s.check(trials); err != nil {
 		return Suggestion{}, err
@@ -210,7 +204,7 @@ func (s *Search) check(trials []Trial) error {
 	return nil
 }
 
-// Key identifies a point.
+// Key returns a text that identifies a point.
 func Key(p []float64) string {
 	raw := make([]byte, 0, 8*len(p))
 	for _, v := range p {
@@ -219,8 +213,7 @@ func Key(p []float64) string {
 	return string(raw)
 }
 
-// starting returns the next point of the Latin hypercube; ok is false when all of
-// them have been tried.
+// starting returns the next point of the Latin hypercube. ok is false if all have been tried.
 func (s *Search) starting(trials []Trial, tried map[string]bool) (at []float64, ok bool) {
 	start := s.Start
 	if start <= 0 {
@@ -246,7 +239,7 @@ func (s *Search) starting(trials []Trial, tried map[string]bool) (at []float64, 
 	return nil, false
 }
 
-// nearest returns the candidate nearest to p that is not taken.
+// nearest returns the candidate nearest to p that is not in taken.
 func (s *Search) nearest(p []float64, taken map[string]bool) []float64 {
 	least, found := math.Inf(1), []float64(nil)
 	for _, c := range s.Candidates {
@@ -257,7 +250,7 @@ func (s *Search) nearest(p []float64, taken map[string]bool) []float64 {
 		for d := range c {
 			delta := c[d] - p[d]
 			if s.Space[d].Context {
-				delta *= float64(len(c)) // it comes before any setting
+				delta *= float64(len(c)) // a context matters more than any setting
 			}
 			if s.Space[d].Categories > 0 && delta != 0 {
 				delta = 1
@@ -271,8 +264,8 @@ func (s *Search) nearest(p []float64, taken map[string]bool) []float64 {
 	return found
 }
 
-// The number of points that are compared: all of a finite space up to mostListed,
-// else some that fill the space and some near the best trials.
+// The number of points that are compared. They are all points of a finite space with at most mostListed points;
+// otherwise some fill the space, and some are near the best trials.
 const (
 	mostListed = 4096
 	filling    = 600
@@ -299,7 +292,7 @@ func (s *Search) candidates(trials []Trial, tried map[string]bool) [][]float64 {
 	return open
 }
 
-// drawn returns a Halton sequence over the space, and steps away from the best trials.
+// drawn returns points of a Halton sequence over the space, and points near the best trials.
 func (s *Search) drawn(trials []Trial) [][]float64 {
 	src := rand.NewPCG(s.Seed, uint64(len(trials))+1)
 	r := rand.New(src)
@@ -333,13 +326,13 @@ func (s *Search) drawn(trials []Trial) [][]float64 {
 	if s.Space.Settings() == len(s.Space) {
 		return points
 	}
-	for i := range filling { // each in the context in which it counts as well
+	for i := range filling { // also at the goal of its contexts
 		points = append(points, s.Space.ToGoal(points[i]))
 	}
 	for _, p := range points[filling : filling+min(nearby, len(best)*nearby)] {
 		points = append(points, s.Space.ToGoal(p))
 	}
-	for _, t := range trials { // the tried settings, in the other contexts
+	for _, t := range trials { // the tried settings, in other contexts
 		points = append(points, s.Space.inContexts(t.At)...)
 	}
 	return points
@@ -357,7 +350,7 @@ func (s *Search) best(trials []Trial) [][]float64 {
 	return schema.Each(done[:min(3, len(done))], func(t Trial) []float64 { return t.At })
 }
 
-// feasible reports whether a trial that is done counts, and keeps all limits.
+// feasible reports whether a finished trial is at the goal and satisfies all limits.
 func (s *Search) feasible(t Trial) bool {
 	if !s.Space.AtGoal(t.At) {
 		return false

@@ -10,28 +10,27 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Dimension is one setting of a search space: a range of numbers, or a list of
-// values.
+// Dimension is an input of a search space, a setting or a context: a range of numbers, or a list of values.
 type Dimension struct {
 	Name string
-	// Min and Max bound a number; Integer rounds it.
+	// Min and Max are the bounds of a number. Integer is set if it must be whole.
 	Min, Max float64
 	Integer  bool
-	// Log searches the logarithm of a number; all its values are above zero.
+	// Log is set if the logarithm of the number is searched; all values must be above 0.
 	Log bool
-	// Numbers are the only values of a number; Min and Max are not read then.
+	// Numbers are the only allowed values; Min and Max are then ignored.
 	Numbers []float64
-	// Categories is the number of values that have no order; the dimension is no
-	// number then, and its coordinate is the index of the value.
+	// Categories is the number of values of a dimension without an order; its coordinate is the index of the value.
+	// It is 0 for numbers.
 	Categories int
-	// Context marks an input that is no setting: how much of a whole a trial was given,
-	// such as the size of the training set. Trials count at the coordinate Goal alone;
-	// those at others, which are cheaper, only inform the model.
+	// Context marks an input that is not a setting but says how large a trial was, such as the size of the training
+	// set. Only trials at the coordinate Goal count as results. Trials elsewhere are cheaper and only inform the
+	// model.
 	Context bool
 	Goal    float64
 }
 
-// Size returns the number of values; 0 for a continuous range.
+// Size returns the number of values, or 0 for a continuous range.
 func (d Dimension) Size() int {
 	switch {
 	case d.Categories > 0:
@@ -49,14 +48,14 @@ func (d Dimension) check() error {
 	switch {
 	case d.Categories > 0:
 	case !(least <= most):
-		return fmt.Errorf("setting %q: its least value %v is above its greatest %v", d.Name, least, most)
+		return fmt.Errorf("setting %q: its smallest value %v is above its largest %v", d.Name, least, most)
 	case d.Log && !(least > 0):
 		return fmt.Errorf("setting %q: a logarithmic scale needs values above 0, not %v", d.Name, least)
 	}
 	return nil
 }
 
-// bounds returns the least and the greatest number.
+// bounds returns the smallest and the largest number.
 func (d Dimension) bounds() (least, most float64) {
 	if len(d.Numbers) > 0 {
 		return slices.Min(d.Numbers), slices.Max(d.Numbers)
@@ -64,8 +63,7 @@ func (d Dimension) bounds() (least, most float64) {
 	return d.Min, d.Max
 }
 
-// Coordinate maps a number to the unit interval; the index of a category stays
-// as it is.
+// Coordinate maps a number to the unit interval. The index of a category is not changed.
 func (d Dimension) Coordinate(v float64) float64 {
 	if d.Categories > 0 {
 		return v
@@ -80,7 +78,7 @@ func (d Dimension) Coordinate(v float64) float64 {
 	return (v - least) / (most - least)
 }
 
-// Value maps a coordinate of the unit interval back: to the nearest value there is.
+// Value maps a coordinate of the unit interval back to the nearest allowed value.
 func (d Dimension) Value(u float64) float64 {
 	if d.Categories > 0 {
 		return u
@@ -101,8 +99,7 @@ func (d Dimension) Value(u float64) float64 {
 	return min(max(v, least), most)
 }
 
-// cell maps a number of [0, 1) to a coordinate that the dimension has: values of a
-// list take equal parts.
+// cell maps a number in [0, 1) to a coordinate of an allowed value; the values of a list have equal probability.
 func (d Dimension) cell(u float64) float64 {
 	switch {
 	case d.Categories > 0:
@@ -113,10 +110,10 @@ func (d Dimension) cell(u float64) float64 {
 	return d.Coordinate(d.Value(u))
 }
 
-// Space is the settings that are searched together.
+// Space is a list of dimensions that are searched together.
 type Space []Dimension
 
-// Check returns the mistake in the space; nil if it has none.
+// Check returns an error that describes a mistake in the space, or nil.
 func (s Space) Check() error {
 	if len(s) == 0 {
 		return fmt.Errorf("there is no setting to search")
@@ -129,8 +126,7 @@ func (s Space) Check() error {
 	return nil
 }
 
-// Size returns the number of points; 0 where a setting is continuous, or where they
-// are more than most.
+// Size returns the number of points, or 0 if a dimension is continuous or there are more than most points.
 func (s Space) Size(most int) int {
 	n := 1
 	for _, d := range s {
@@ -143,7 +139,7 @@ func (s Space) Size(most int) int {
 	return n
 }
 
-// Grid returns all points of a finite space, the last setting first to change.
+// Grid returns all points of a finite space; the last dimension varies fastest.
 func (s Space) Grid() [][]float64 {
 	points := [][]float64{{}}
 	for _, d := range s {
@@ -178,12 +174,12 @@ func (d Dimension) at(i int) float64 {
 	return d.Coordinate(d.Min + float64(i))
 }
 
-// Categorical marks the dimensions without an order.
+// Categorical reports, for each dimension, whether its values have no order.
 func (s Space) Categorical() []bool {
 	return schema.Each(s, func(d Dimension) bool { return d.Categories > 0 })
 }
 
-// Settings returns the number of dimensions that are settings, and not contexts.
+// Settings returns the number of dimensions that are settings.
 func (s Space) Settings() int {
 	n := 0
 	for _, d := range s {
@@ -194,7 +190,7 @@ func (s Space) Settings() int {
 	return n
 }
 
-// AtGoal reports whether a trial at a point counts: its context is the goal.
+// AtGoal reports whether all contexts of a point have the coordinate Goal.
 func (s Space) AtGoal(p []float64) bool {
 	for i, d := range s {
 		if d.Context && math.Abs(p[i]-d.Goal) > 1e-9 {
@@ -204,7 +200,7 @@ func (s Space) AtGoal(p []float64) bool {
 	return true
 }
 
-// ToGoal returns the same settings in the context in which they count.
+// ToGoal returns the point with its contexts at the goal.
 func (s Space) ToGoal(p []float64) []float64 {
 	q := slices.Clone(p)
 	for i, d := range s {
@@ -215,8 +211,7 @@ func (s Space) ToGoal(p []float64) []float64 {
 	return q
 }
 
-// ToCheapest returns the same settings in the context that is farthest from the
-// goal.
+// ToCheapest returns the point with its contexts as far as possible from the goal.
 func (s Space) ToCheapest(p []float64) []float64 {
 	q := slices.Clone(p)
 	for i, d := range s {
@@ -227,7 +222,7 @@ func (s Space) ToCheapest(p []float64) []float64 {
 	return q
 }
 
-// Cheapest is the coordinate of a context that is farthest from its goal.
+// Cheapest returns the coordinate of a context that is farthest from its goal.
 func (d Dimension) Cheapest() float64 {
 	if n := d.Size(); n > 0 {
 		far := d.at(0)
@@ -244,13 +239,13 @@ func (d Dimension) Cheapest() float64 {
 	return 0
 }
 
-// Draw returns a point at random: each value of a list is as likely as the others.
+// Draw returns a random point; all values of a list have the same probability.
 func (s Space) Draw(r *rand.Rand) []float64 {
 	return schema.Each(s, func(d Dimension) float64 { return d.cell(r.Float64()) })
 }
 
-// LatinHypercube returns n points. In them each setting takes n different parts of
-// its range, at the middle of each part (centered).
+// LatinHypercube returns n points. Each dimension is divided into n equal parts, and each part has one point, at its
+// middle (centered).
 func (s Space) LatinHypercube(n int, r *rand.Rand) [][]float64 {
 	points := make([][]float64, n)
 	for i := range points {
@@ -264,9 +259,8 @@ func (s Space) LatinHypercube(n int, r *rand.Rand) [][]float64 {
 	return points
 }
 
-// Near returns the coordinates next to one: the values before and after it, the
-// other values of a setting without an order, or those a step away on a
-// continuous range.
+// Near returns the neighbors of a coordinate: the previous and the next value, or all other values without an order,
+// or the coordinates one step away on a continuous range.
 func (d Dimension) Near(u, step float64) []float64 {
 	var out []float64
 	switch n := d.Size(); {
