@@ -80,7 +80,7 @@ func TestSmallThings(t *testing.T) {
 	}
 }
 
-// How long a job takes alone follows from the work of its alternative, the noise and its budget.
+// The run time alone follows from the work of an alternative, the noise and the budget.
 func TestAloneOn(t *testing.T) {
 	w := simulated.Scaling{}
 	w.AddAlternative(simulated.FullRequest(time.Hour, 4))
@@ -104,7 +104,7 @@ func TestAloneOn(t *testing.T) {
 	}
 }
 
-// A property of jobs is known by the name of its block; jobs have it or not.
+// A property of jobs has the name of its block. A job may lack it.
 func TestProperties(t *testing.T) {
 	p := RegisterProperty(Property{
 		Block:   &schema.Block{Name: "colour", Single: true, Doc: "Colour."},

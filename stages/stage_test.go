@@ -11,7 +11,7 @@ func stage(name string, reads, writes []Artifact) *Stage {
 	return &Stage{Name: name, Reads: reads, Writes: writes, Run: func(context.Context, *Run) error { return nil }}
 }
 
-// Stages run after their inputs; stages that read the outcome of the run are last.
+// Stages run after the writers of their inputs. Stages that read the outcome of the run are last.
 func TestOrder(t *testing.T) {
 	all := []*Stage{
 		stage("report", []Artifact{Tables}, []Artifact{Report}),

@@ -102,7 +102,7 @@ class Node:
         self.rack: str = told.get("rack", "")
         self.up: bool = told.get("up", True)
         self.leaves = math.inf
-        """The time in seconds at which the node will be taken away; None if that is not announced."""
+        """The time in seconds at which the node will be taken away; infinite if that is not announced."""
         self.free, self.free_gpus, self.free_memory = self.cores, self.gpus, self.memory
 
     def __repr__(self) -> str:

@@ -25,9 +25,8 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-// fastest is a stage that somebody adds: a table of the cells with the shortest
-// makespans in each replicate, and a section of the report. This file is all that
-// it takes.
+// fastest is a new stage: a table of the cells with the shortest makespans in each replicate, and a section of the
+// report. A stage needs only such a file.
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   "fastest",
@@ -66,7 +65,7 @@ func init() {
 	})
 }
 
-// fastestRow is a row of its table.
+// fastestRow is a row of the stage's table.
 type fastestRow struct {
 	Replicate int     `csv:"replicate"`
 	Cell      string  `csv:"cell"`
@@ -92,12 +91,12 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// idlePlaces is a number of places with which the stage reports nothing to do.
+// idlePlaces is a number of places for which the stage has nothing to do.
 const idlePlaces = 1000
 
 func places(blocks []schema.Settings) int { return schema.Get[int](blocks[0], "places") }
 
-// remind keeps its work in pieces: it writes the missing ones of the plan.
+// remind is a stage that stores its work in pieces: it writes the missing pieces of the plan.
 func remind(_ context.Context, r *stages.Run) error {
 	for _, p := range r.PlannedPieces("remind") {
 		if !p.Make {
@@ -168,7 +167,7 @@ func plan(t *testing.T, source string, opts pipeline.Options) *pipeline.Plan {
 	return p
 }
 
-// run runs an experiment, and returns the stage's reports.
+// run runs an experiment and returns the stage's progress reports.
 func run(t *testing.T, source, out string) (seen []stages.Progress) {
 	t.Helper()
 	p := plan(t, source, pipeline.Options{Out: out, Observe: func(p stages.Progress) {
@@ -182,7 +181,7 @@ func run(t *testing.T, source, out string) (seen []stages.Progress) {
 	return seen
 }
 
-// journal returns how the stage ended in each run so far.
+// journal returns how the stage ended in each run.
 func journal(t *testing.T, out string) (states []string) {
 	t.Helper()
 	entries, err := history.ReadJournal(filepath.Join(out, "small"))
@@ -197,8 +196,8 @@ func journal(t *testing.T, out string) (states []string) {
 	return states
 }
 
-// A new stage runs after its inputs, appears in progress and journal, writes
-// its file, and runs again only when its dependencies have changed.
+// A new stage runs after its inputs, appears in progress reports and in the journal, and writes its file. It runs again
+// only if its dependencies change.
 func TestNewStage(t *testing.T) {
 	out := t.TempDir()
 	seen := run(t, file, out)
@@ -226,7 +225,7 @@ func TestNewStage(t *testing.T) {
 	}
 }
 
-// A stage that has nothing to do does not appear, and still runs, once, to remove the files of an earlier run.
+// A stage with nothing to do is not shown, but still runs once to remove the files of an earlier run.
 func TestIdleStage(t *testing.T) {
 	out := t.TempDir()
 	idle := file + fmt.Sprintf("fastest { places = %d }", idlePlaces)
@@ -240,8 +239,8 @@ func TestIdleStage(t *testing.T) {
 	}
 }
 
-// Its block is part of the language: its arguments, their bounds, the errors for
-// unknown names, and the reference.
+// The block of a new stage is part of the language: its arguments, their bounds, errors for unknown names, and the
+// reference.
 func TestBlockOfANewStage(t *testing.T) {
 	for block, want := range map[string]string{
 		"fastest { placos = 2 }": "Unknown argument",
@@ -263,8 +262,7 @@ func TestBlockOfANewStage(t *testing.T) {
 	}
 }
 
-// The values of the block reach the stage, and are part of its key; its section is
-// in the report.
+// The values of the block reach the stage and are part of its key. Its section is in the report.
 func TestSettingsAndSectionOfANewStage(t *testing.T) {
 	out := t.TempDir()
 	two := strings.Replace(file, `policy "fcfs" { order = "fcfs" }`,
@@ -292,7 +290,7 @@ func TestSettingsAndSectionOfANewStage(t *testing.T) {
 	}
 }
 
-// Its pieces are planned with a reason, made once, and found again.
+// The pieces of a new stage are planned with a reason, made once, and found again.
 func TestPiecesOfANewStage(t *testing.T) {
 	out := t.TempDir()
 	reason := func(source string) string {

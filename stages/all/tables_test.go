@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// fill gives each field of a row another value.
+// fill gives each field of a row a different value.
 func fill(v reflect.Value, next *int) {
 	*next++
 	switch v.Kind() {
@@ -37,7 +37,7 @@ func fill(v reflect.Value, next *int) {
 	}
 }
 
-// comesBack writes rows of a table, one with values in all fields and one with none, and reads them again.
+// comesBack writes rows of a table and reads them again: one row with all values set, and one with none.
 func comesBack(t *testing.T, kind table.Registered) {
 	dir := reflect.ValueOf(t.TempDir())
 	call := func(name string, args ...reflect.Value) reflect.Value {
@@ -69,10 +69,10 @@ func comesBack(t *testing.T, kind table.Registered) {
 	}
 }
 
-// Every registered table reads its own output.
+// Each registered table reads its own output.
 func TestRowsComeBack(t *testing.T) {
 	for _, kind := range slices.Concat(table.Tables(), table.CellTables()) {
-		if kind.Name() != "metrics" { // its metrics are no fields
+		if kind.Name() != "metrics" { // the metrics are not fields
 			comesBack(t, kind)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// assigned is the least sum of an assignment of rows to columns, by the Hungarian method (H. W. Kuhn, 1955; with
+// assigned returns the least sum of an assignment of rows to columns, by the Hungarian method (H. W. Kuhn, 1955; with
 // potentials, in O(n²m) steps).
 func assigned(cost [][]int64) int64 {
 	rows, columns := len(cost), len(cost[0])
@@ -57,7 +57,7 @@ func assigned(cost [][]int64) int64 {
 	return sum
 }
 
-// Of many jobs on many machines the sum of the finish times equals the sum of the plain assignment of jobs to all
+// For many jobs on many machines, the matching has the same sum of finish times as the assignment of jobs to all
 // positions.
 func TestMatchingEqualsTheHungarianMethod(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -72,7 +72,7 @@ func TestMatchingEqualsTheHungarianMethod(t *testing.T) {
 			slices.Sort(free)
 			p.Free = append(p.Free, free)
 		}
-		alike := round%3 == 0 // few different times: many ties
+		alike := round%3 == 0 // few different times, so that there are many ties
 		for range 1 + rng.IntN(20) {
 			times := make([]int64, kinds)
 			for c := range times {

@@ -10,8 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// leastSum tries every assignment of jobs to machines; on each machine the
-// shortest job first is best.
+// leastSum tries every assignment of jobs to machines. On each machine the shortest job is first, which is optimal.
 func leastSum(p Assignment) int64 {
 	type machine struct{ Kind, index int }
 	var machines []machine
@@ -85,8 +84,7 @@ func TestMatchingEqualsBruteForce(t *testing.T) {
 	})
 }
 
-// manyJobs is a queue in which CPUs take from half to twenty times as long as
-// GPUs, on machines that are nearly all busy.
+// manyJobs is a queue in which CPUs take 0.5 to 20 times as long as GPUs, and nearly all machines are busy.
 func manyJobs(jobs, cpus, gpus int) Assignment {
 	rng := rand.New(rand.NewPCG(1, 2))
 	p := Assignment{Free: [][]int64{make([]int64, gpus), make([]int64, cpus)}}
@@ -118,7 +116,7 @@ func BenchmarkMatching(b *testing.B) {
 	}
 }
 
-// A job's shortest time is over the kinds on which it can run at all.
+// The shortest time of a job is over the kinds on which it can run.
 func TestShortest(t *testing.T) {
 	p := Assignment{Times: [][]int64{{-1, 5, 3}, {7, -1, 0}, {-1, -1, -1}}}
 	for job, want := range []int64{3, 0, math.MaxInt64} {

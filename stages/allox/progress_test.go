@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// A user attains the greater of the parts of the cluster's cores and GPUs that a job holds.
+// A user's progress uses the larger of the job's fractions of the cluster's cores and GPUs.
 func TestProgressUnderAlloX(t *testing.T) {
 	set := func(n int) (s scheduler.CoreSet) {
 		if n > 0 {

@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
-// parallel is an experiment over model, inter and intra: the time of each model on
-// its threads, with a little noise.
+// parallel is an experiment over model, inter and intra. The run time of each model depends on its threads, with a
+// little noise.
 func parallel(seconds func(model string, inter, intra int) float64) *record.Experiment {
 	e := &record.Experiment{Plan: record.Plan{
 		Axes:      []string{"model", "inter", "intra"},
@@ -53,7 +53,7 @@ func amdahl(model string, inter, intra int) float64 {
 	return 20 * (serial + (1-serial)/float64(intra)) / math.Sqrt(float64(inter))
 }
 
-// TestHeatmap: panels by model, rows by inter, columns by intra in their order.
+// TestHeatmap checks that panels are by model, rows by inter and columns by intra, sorted.
 func TestHeatmap(t *testing.T) {
 	d := plot.NewData(parallel(amdahl))
 	s := d.Settings()[0]
@@ -71,7 +71,7 @@ func TestHeatmap(t *testing.T) {
 			}
 		}
 	}
-	// Axes of text can be asked for; by themselves only numbers are drawn.
+	// By default only axes with numbers are drawn; axes with texts must be named.
 	if figures, err := heatmaps(d, "", "model", "intra"); err != nil || len(figures) != 1 || figures[0].Skipped != "" {
 		t.Errorf("by model: %v, %v", figures, err)
 	}
@@ -84,7 +84,7 @@ func TestHeatmap(t *testing.T) {
 	}
 }
 
-// TestSpeedup: the points follow Amdahl's law, and so is the fitted curve.
+// TestSpeedup checks that points that follow Amdahl's law give a curve by Amdahl's law.
 func TestSpeedup(t *testing.T) {
 	d := plot.NewData(parallel(amdahl))
 	s := d.Settings()[0]
@@ -116,7 +116,7 @@ func TestSpeedup(t *testing.T) {
 	}
 }
 
-// TestParallelPictures draws both.
+// TestParallelPictures draws both kinds of pictures.
 func TestParallelPictures(t *testing.T) {
 	dir := t.TempDir()
 	if keep := os.Getenv("TFEXP_KEEP_PLOTS"); keep != "" {
@@ -132,7 +132,7 @@ func TestParallelPictures(t *testing.T) {
 	}
 }
 
-// TestSeries: an axis of durations is drawn against by default.
+// TestSeries checks that metrics are drawn over an axis of durations by default.
 func TestSeries(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Quanta = []time.Duration{time.Second, 300 * time.Millisecond, 100 * time.Millisecond}

@@ -15,13 +15,14 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// world has the waiting times that each cell would have.
+// world has the waiting time that each cell would have.
 type world struct {
 	cells []record.CellRef
 	waits map[string]float64
 }
 
-// worldOf draws the waiting times of policies with these means and spreads. The first policy is the baseline.
+// worldOf draws the waiting times of policies with these means and standard deviations. The first policy is the
+// baseline.
 func worldOf(seed uint64, most int, policies []string, means, spreads []float64) world {
 	w := world{waits: map[string]float64{}}
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -45,8 +46,8 @@ func (w world) over(done map[string]bool) func(string) (record.Cell, bool) {
 	}
 }
 
-// run runs the cells that a rule asks for, at most most of them, and returns their number for each policy. done are the cells
-// of an earlier run.
+// run runs the cells that a rule selects, at most most cells, and returns their number for each policy. done has the
+// cells of an earlier run.
 func (w world) run(c certain, done map[string]bool, most int) map[string]int {
 	s, _ := c.Select(w.cells).(*selection)
 	var batch []int
@@ -61,7 +62,7 @@ func (w world) run(c certain, done map[string]bool, most int) map[string]int {
 			given[i] = true
 			if name := w.cells[i].Cell; !done[name] {
 				if most == 0 {
-					return nil // killed
+					return nil // the run was killed
 				}
 				done[name] = true
 				most--
@@ -95,12 +96,12 @@ func TestReplicatesGoWhereTheyDecide(t *testing.T) {
 		t.Errorf("replicates: %v", got)
 	}
 	timed := rule(40)
-	timed.Seconds = 200 // of cells that take 10 s each
+	timed.Seconds = 200 // cells take 10 s each
 	cells := 0
 	for _, n := range w.run(timed, map[string]bool{}, math.MaxInt) {
 		cells += n
 	}
-	if last := 4; cells < 20 || cells >= 20+last { // the last replicate of the baseline and of those that are not decided
+	if last := 4; cells < 20 || cells >= 20+last { // the last replicates of the baseline and of undecided policies
 		t.Errorf("within 200 s: %d cells", cells)
 	}
 	if rule(3).Select(w.cells) != nil {
@@ -108,11 +109,11 @@ func TestReplicatesGoWhereTheyDecide(t *testing.T) {
 	}
 }
 
-// A policy that is worse in one metric is not continued for another one where losers are dropped.
+// With drop_losers, a policy that is worse in one metric gets no more replicates for another metric.
 func TestLosersAreDropped(t *testing.T) {
 	w := worldOf(4, 40, []string{"base", "worse"}, []float64{100, 150}, []float64{1, 1})
 	for drop, want := range map[bool]bool{false: false, true: true} {
-		c := rule(40, "preemptions") // never known, and so never decided
+		c := rule(40, "preemptions") // this metric is never known, so it is never decided
 		c.DropLosers = drop
 		if got := w.run(c, map[string]bool{}, math.MaxInt); (got["worse"] < 40) != want {
 			t.Errorf("dropped %v: %v", drop, got)
@@ -120,7 +121,8 @@ func TestLosersAreDropped(t *testing.T) {
 	}
 }
 
-// A run that is killed after any number of cells, and resumed, stops at the same look with the same cells as an unbroken one.
+// A run that is killed after any number of cells and resumed stops at the same check, with the same cells, as an
+// uninterrupted run.
 func TestResumedRunsStopAlike(t *testing.T) {
 	for seed := range uint64(4) {
 		w := worldOf(seed, 20, []string{"base", "a", "b"}, []float64{100, 90, 101}, []float64{1, 6, 4})
@@ -129,13 +131,13 @@ func TestResumedRunsStopAlike(t *testing.T) {
 		for killed := range len(w.cells) {
 			done := map[string]bool{}
 			if w.run(c, done, killed) != nil {
-				break // it was over
+				break // the run had ended
 			}
 			if got := w.run(c, done, math.MaxInt); !maps.Equal(got, want) {
 				t.Fatalf("seed %d, killed after %d cells: %v, unbroken %v", seed, killed, got, want)
 			}
 		}
-		left := map[string]bool{} // of an earlier run with more replicates
+		left := map[string]bool{} // cells of an earlier run with more replicates
 		for _, ref := range w.cells {
 			left[ref.Cell] = true
 		}
@@ -145,8 +147,8 @@ func TestResumedRunsStopAlike(t *testing.T) {
 	}
 }
 
-// Replicates that are added go to comparisons that are undecided or of unknown size, and to all where there are none; the
-// others stay as they were. A run that is killed and resumed has the same ones.
+// Added replicates run for comparisons that are undecided or of unknown size, or for all comparisons if all are
+// decided. Other comparisons stay unchanged. A run that is killed and resumed has the same replicates.
 func TestAddedReplicates(t *testing.T) {
 	w := worldOf(4, 60, []string{"base", "far", "noisy"}, []float64{100, 50, 101}, []float64{0.5, 0.5, 30})
 	add := func(c certain, first int, to ...int) certain {
@@ -179,7 +181,7 @@ func TestAddedReplicates(t *testing.T) {
 	}
 }
 
-// The sentence has the replicates of decided comparisons, and the intervals of undecided ones.
+// The sentence names the replicates of decided comparisons and the intervals of undecided ones.
 func TestSentence(t *testing.T) {
 	row := func(candidate, verdict string, pairs int, low, high float64) record.ComparisonRow {
 		return record.ComparisonRow{Metric: "mean_jct_s", Baseline: "base", Candidate: candidate, Verdict: verdict, Pairs: pairs, BaselineMean: 1,
@@ -206,7 +208,7 @@ func TestSentence(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	open5 := row("e", record.Better, 5, 0.04, 0.9) // by 10% or by 96%
+	open5 := row("e", record.Better, 5, 0.04, 0.9) // the difference is between 10% and 96%
 	if got := r.sentence([]record.ComparisonRow{open5, better}, 40, false); r.word(&open5, nil) != "better" || !strings.Contains(got,
 		"They do not say yet by how much e and base differ in mean JCT.") {
 		t.Errorf("%q", got)

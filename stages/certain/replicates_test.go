@@ -18,7 +18,7 @@ func TestMoreReplicates(t *testing.T) {
 		"experiments; there are 5.") {
 		t.Error(said)
 	}
-	for _, scatter := range []float64{300, 1e5} { // 5,830 replicates, and more than are tried
+	for _, scatter := range []float64{300, 1e5} { // these need 5,830 replicates, and more than are tried
 		said := moreReplicates([]record.ComparisonRow{row(-scatter, scatter)})
 		if !strings.HasSuffix(said, "only with more than 200.") {
 			t.Error(said)

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/stages/clusterspeed/law"
 )
 
-// TestWrite: measured clusters of a law are predicted, groups that have larger clusters have a row of the section, and
-// nothing is left where no cluster was measured.
+// TestWrite checks that measured clusters are predicted, that groups with larger clusters have a row in the section,
+// and that no table remains if no cluster was measured.
 func TestWrite(t *testing.T) {
 	l := law.Law{Form: law.Queued, Rates: []law.Rate{{Device: "K80", StepsPerSecond: 5}, {Device: "V100",
 		StepsPerSecond: 20}}, Limit: 45,
@@ -78,7 +78,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Each table is judged by itself: one without larger clusters has a note and no rows.
+// Each table is evaluated separately. A table without larger clusters has a note and no rows.
 func TestTables(t *testing.T) {
 	l := law.Law{Form: law.Queued, Rates: []law.Rate{{Device: "K80", StepsPerSecond: 5}}, Limit: 45, Exponent: 0.8, Sharpness: 4}
 	var all []MeasuredCluster

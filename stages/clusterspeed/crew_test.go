@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages/clusterspeed/law"
 )
 
-// crew is two unlike workers in two regions and a parameter server, without a limit.
+// crew returns two different workers in two regions and a parameter server without a limit.
 func crew() (*Crew, []scheduler.Part) {
 	c := &Crew{
 		Law: law.Law{Form: law.Apart, Rates: []law.Rate{{Device: "K80",
@@ -25,7 +25,8 @@ func crew() (*Crew, []scheduler.Part) {
 		{Role: "evaluator", Node: 1}}
 }
 
-// TestCrewSpeed: speeds of different workers add up, one in another region counts half, and a lost one counts zero.
+// TestCrewSpeed checks that speeds of different workers add up, that a worker in another region counts half, and that a
+// lost worker counts zero.
 func TestCrewSpeed(t *testing.T) {
 	c, parts := crew()
 	for n, want := range map[int]float64{4: 1, 3: 1, 2: 0.4} {
@@ -42,7 +43,7 @@ func TestCrewSpeed(t *testing.T) {
 	}
 }
 
-// TestCrewIsWrittenDown: a cell that another process runs has the same speeds.
+// TestCrewIsWrittenDown checks that a cell run by another process has the same speeds.
 func TestCrewIsWrittenDown(t *testing.T) {
 	c, parts := crew()
 	task := stages.Task{Simulation: &stages.Simulation{Work: []simulated.Scaling{{Special: &simulated.Special{Crew: c}}}}}

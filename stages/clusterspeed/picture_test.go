@@ -30,7 +30,8 @@ func drawn(t *testing.T, rows []ClusterSpeedRow) []plot.Picture {
 	return pictures
 }
 
-// TestPicture draws measured clusters with the law and its predictions; nothing where none was measured.
+// TestPicture draws measured clusters with the law and its predictions. If no cluster was measured, there is no
+// picture.
 func TestPicture(t *testing.T) {
 	var rows []ClusterSpeedRow
 	for workers := range 8 {

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 )
 
-// numbers reads the rows of a table of numbers, by column, of the folder with the real measurements, which are not part
-// of the repository.
+// numbers reads a table of numbers by column. The table is in the folder of real measurements, which are not part of
+// the repository.
 func numbers(t *testing.T, path string) (table []map[string]float64) {
 	t.Helper()
 	dir := os.Getenv("TFEXP_DATA")
@@ -51,9 +51,8 @@ func crowdsOf(t *testing.T, path string) []crowd {
 	return crowds
 }
 
-// contentionError returns the mean absolute relative error of the law's
-// predictions for crowds; the run times of each size are known up to a
-// factor.
+// contentionError returns the mean absolute relative error of the law's predictions. Run times of each size are known
+// only up to a factor.
 func contentionError(c estimator.Contention, crowds []crowd) float64 {
 	scale, n := map[float64]float64{}, map[float64]float64{}
 	for _, m := range crowds {
@@ -67,8 +66,8 @@ func contentionError(c estimator.Contention, crowds []crowd) float64 {
 	return sum / float64(len(crowds))
 }
 
-// Times of 1 to 80 containers at once on 64 logical cores, fitted on every
-// second row, and predicted for the others.
+// Run times of 1 to 80 containers at once on 64 logical cores. Every second row is fitted, and the others are
+// predicted.
 func TestContentionOfContainers(t *testing.T) {
 	for _, name := range []string{"", "-v2", "-v4"} {
 		crowds := crowdsOf(t, "tf_containers/Scripts_times_contention"+name+".csv")
@@ -115,14 +114,14 @@ func TestContentionIsFoundAgain(t *testing.T) {
 	}
 }
 
-// A slowdown needs neighbors.
+// A slowdown without neighbors is an error.
 func TestTooFewMeasurements(t *testing.T) {
 	if _, err := fitted([]crowd{{1, 0, 4, 10}, {2, 0, 4, 5}, {4, 0, 4, 3}}); err == nil {
 		t.Error("a slowdown was fitted without neighbors")
 	}
 }
 
-// Data of neighbors that can be fitted, and data that cannot.
+// Some measurements with neighbors can be fitted, and others cannot.
 func TestContentionNeeds(t *testing.T) {
 	law := estimator.Contention{Serial: 0.05, Capacity: 0.7, Sharpness: 4}
 	var crowds []crowd

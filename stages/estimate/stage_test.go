@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// told is an experiment, and a pipeline, that receives past runs and warnings.
+// told is an experiment and a pipeline. It records past runs and warnings.
 type told struct {
 	stages.Experiment
 	stages.Sampling
@@ -24,7 +24,7 @@ type told struct {
 	stages.Engines
 	stages.Log
 	asks     bool
-	lengths  map[string]int // of job blocks
+	lengths  map[string]int // of job blocks, by name
 	history  []estimator.Run
 	rows     []record.EstimateRow
 	samples  []record.SampleRow
@@ -39,7 +39,7 @@ func (x *told) Estimates() ([]record.EstimateRow, []record.Warning) { return x.r
 func (x *told) SampleRows() []record.SampleRow                      { return x.samples }
 func (x *told) Warn(code, _, text string)                           { x.warned = append(x.warned, code+": "+text) }
 
-// Past runs are runs that finished on all of their cores, in cells that nothing disturbed.
+// Past runs are finished runs on all their cores, in cells without disturbance.
 func TestHistory(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	e, err := record.Open(dir)
@@ -79,12 +79,12 @@ func TestHistory(t *testing.T) {
 		for visits++; visits < 2*mostRuns && visit(stages.PastCell{From: e, Cell: cell, Ran: x.ran}); visits++ {
 		}
 	}})
-	if len(x.history) != mostRuns || visits != mostRuns/8 { // jobs of the cell
+	if len(x.history) != mostRuns || visits != mostRuns/8 { // each cell has 8 jobs
 		t.Errorf("%d past runs of %d cells", len(x.history), visits)
 	}
 }
 
-// The stage writes the tables that have rows, and passes on the doubts.
+// The stage writes the tables that have rows, and reports warnings.
 func TestStage(t *testing.T) {
 	for _, c := range []struct {
 		x     told
@@ -106,7 +106,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// The row of an estimate names its origin.
+// The row of an estimate names the source of the estimate.
 func TestRowOfAnEstimate(t *testing.T) {
 	_, row, err := Fit(Job{
 		Name: "long", Hardware: "h", Threads: 2, GPUs: 1, Length: 100, Model: "linear", Level: 0.9,

@@ -16,13 +16,13 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// TestBeat checks that a simulated cell reports its state when time has passed, and that the file is gone in the end.
+// TestBeat checks that a simulated cell reports its progress at intervals, and that the file is deleted at the end.
 func TestBeat(t *testing.T) {
 	setup, events := resultstest.TwoJobs()
 	dir, collector := t.TempDir(), measure.NewCollector(setup.Setup)
 	var told []record.CellProgress
 	b := newBeat(dir, collector, 2, func(s record.CellProgress, _ []stages.LatestReport) { told = append(told, s) })
-	b.timer.Stop() // the test controls the passing of time
+	b.timer.Stop() // the test controls the time
 	for i, e := range events[:4] {
 		b.due.Store(i == 3)
 		collector.Event(&e)
@@ -39,7 +39,7 @@ func TestBeat(t *testing.T) {
 	}
 }
 
-// written returns the lines of the state of a cell in its folder; nil without a state.
+// written returns the lines of a cell's progress file; nil if it does not exist.
 func written(t *testing.T, dir string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(table.Temporary(filepath.Join(dir, record.CellProgressFile)))
@@ -52,7 +52,8 @@ func written(t *testing.T, dir string) []string {
 	return strings.Split(strings.TrimSpace(string(raw)), "\n")
 }
 
-// A real cell reports its state at each event, and how far its jobs are by their predicted times and reported epochs.
+// A real cell reports its progress at each event, including the finished fraction by predicted times and reported
+// epochs.
 func TestPulse(t *testing.T) {
 	setup, events := resultstest.TwoJobs()
 	setup.Predicted = []time.Duration{30 * time.Second, 10 * time.Second}

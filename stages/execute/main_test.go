@@ -13,6 +13,6 @@ func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
 	}
-	os.Setenv(KeepDisturbed, "1") // tests run side by side: each disturbs the others
+	os.Setenv(KeepDisturbed, "1") // tests run in parallel and disturb each other
 	os.Exit(m.Run())
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// TestOverheads: the reported costs of resizes are in jobs.csv; missing ones
-// are not.
+// TestOverheads checks that reported costs of resizes are in jobs.csv, and that costs that were not reported are empty.
 func TestOverheads(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Each field of an event arrives behind a relay, alone and among others, and an event has nothing of earlier events.
+// A relay passes on each field of an event, for a single event and among others. No field comes from an earlier event.
 func TestRelayHandsOnEachField(t *testing.T) {
 	kept := &keeping{}
 	r := newRelay(kept)
@@ -54,7 +54,7 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// keeping keeps the events of a trace, with their results.
+// keeping stores the events of a trace with their results.
 type keeping struct{ events []scheduler.Event }
 
 func (k *keeping) Event(e *scheduler.Event) {

@@ -13,8 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A disturbed cell runs again, but not too often; the files of the least
-// disturbed run stay, with its disturbance.
+// A disturbed cell runs again a limited number of times. The files and the warning are of the least disturbed run.
 func TestDisturbedCellsRunAgain(t *testing.T) {
 	stopped := func(d time.Duration) disturbance { return disturbance{gaps: hardware.Gaps{Stopped: d}} }
 	busy := func(cores float64) disturbance { return disturbance{busy: cores} }
@@ -26,7 +25,7 @@ func TestDisturbedCellsRunAgain(t *testing.T) {
 		took  float64 // seconds
 		keep  bool
 		ran   int
-		best  int // number of the run that stays
+		best  int // number of the run whose files are kept
 		warns string
 	}{
 		{"quiet", []disturbance{busy(0.2)}, 1, false, 1, 1, ""},
@@ -88,7 +87,7 @@ func TestDisturbedCellsRunAgain(t *testing.T) {
 	}
 }
 
-// Cells that share their further tries have no more of them.
+// Cells with a common limit of repeated runs do not exceed it.
 func TestDisturbedCellsShareWhatIsSpare(t *testing.T) {
 	t.Setenv(KeepDisturbed, "")
 	spare := Repeats{Bounded: true, Left: 3}
@@ -106,7 +105,8 @@ func TestDisturbedCellsShareWhatIsSpare(t *testing.T) {
 	}
 }
 
-// Under a lasting load, one cell runs again in vain, and the next ones only when the load has fallen by half.
+// Under a lasting load, one cell runs again without success. Other cells run again only when the load has fallen by
+// half.
 func TestDisturbedCellsBesideALastingLoad(t *testing.T) {
 	t.Setenv(KeepDisturbed, "")
 	var repeats Repeats
@@ -126,8 +126,8 @@ func TestDisturbedCellsBesideALastingLoad(t *testing.T) {
 	}
 }
 
-// Next to other programs, further runs take a quarter of the time at most, or 30 s; runs after a gap alone do not
-// count.
+// If other programs use the machine, repeated runs take at most a quarter of the time, or 30 s. Repeated runs after a
+// gap do not count.
 func TestFurtherRunsAreBoundedByTime(t *testing.T) {
 	busy, gap := disturbance{busy: 1}, disturbance{gaps: hardware.Gaps{Suspended: time.Hour}, busy: hardware.UnknownLoad}
 	for _, c := range []struct {
@@ -148,7 +148,7 @@ func TestFurtherRunsAreBoundedByTime(t *testing.T) {
 	}
 }
 
-// A run that fails ends the cell.
+// An error in a repeated run ends the cell.
 func TestDisturbedCellThatCannotRunAgain(t *testing.T) {
 	t.Setenv(KeepDisturbed, "")
 	dir, aside := filepath.Join(t.TempDir(), "cell"), filepath.Join(t.TempDir(), "aside")

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// watched is a pipeline whose cells are predicted to take 4 s, and which keeps the last report.
+// watched is a pipeline whose cells are predicted to take 4 s. It keeps the last progress report.
 type watched struct {
 	stages.CellQueue
 	stages.Shards
@@ -34,9 +34,9 @@ func (w *watched) Observe(p stages.Progress)               { w.last = p }
 func (*watched) Warn(string, string, string)               {}
 func (*watched) Note(stages.Note) error                    { return nil }
 
-// Real cells take five times as long as predicted, by a clock that the test moves. From the first finished cell on, the
-// time left is right within the range that is reported with it, and after the second within a tenth: one at a time, two at a
-// time, and where an earlier run has finished cells, in which case the first report is right as well.
+// Real cells take five times as long as predicted; the test controls the clock. After the first finished cell, the
+// remaining time is within the reported range. After the second it is right within 10%. Cells run one or two at a time.
+// If an earlier run has finished cells, the first report is right too.
 func TestTimeLeftLearnsFromFinishedCells(t *testing.T) {
 	const slow, n, predicted = 5, 8, 4 * time.Second
 	for _, c := range []struct {

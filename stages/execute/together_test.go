@@ -2,7 +2,7 @@ package execute
 
 import "testing"
 
-// Groups have equal sizes, within the cores.
+// Groups have equal sizes and fit on the cores.
 func TestTogether(t *testing.T) {
 	for _, c := range []struct{ n, cores, cpus, want int }{
 		{2, 1, 2, 2}, {3, 1, 2, 1}, {3, 1, 3, 3}, {4, 1, 3, 2}, {6, 2, 8, 3}, {10, 1, 4, 2}, {2, 0, 8, 1}, {2, 3, 4, 1}, {1, 1, 9, 1},

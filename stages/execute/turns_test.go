@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// A cell whose trace would fill the disk is refused with a sentence.
+// A cell whose trace would fill the disk is an error.
 func TestTooManyTurns(t *testing.T) {
 	task := func(quantum, work time.Duration, records record.Records) stages.Task {
 		p := policy.Policy{Order: policy.RoundRobin, Settings: policy.Settings{}}
@@ -43,13 +43,14 @@ func TestTooManyTurns(t *testing.T) {
 	}
 }
 
-// heard notes the calls to a recorder.
+// heard records the calls to a recorder.
 type heard []string
 
 func (h *heard) Event(e *scheduler.Event)       { *h = append(*h, fmt.Sprint(e.Kind, e.Job, e.At)) }
 func (h *heard) Decision(d *scheduler.Decision) { *h = append(*h, fmt.Sprint("decision", d.Job, d.At)) }
 
-// TestRelayKeepsTheOrder of events and decisions, and loses none, for traces of every length around a batch's.
+// TestRelayKeepsTheOrder checks that events and decisions arrive in order and none is lost, for traces shorter and
+// longer than a batch.
 func TestRelayKeepsTheOrder(t *testing.T) {
 	for _, n := range []int{0, 1, batchSize - 1, batchSize, batchSize + 1, 10*batchSize + 7} {
 		var want, got heard

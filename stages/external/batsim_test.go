@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestPybatsim runs schedulers of pybatsim as they are: their starts equal the built-in policies' where the
-// semantics do (docs/external.md): on two cores, each at an edge, with instants that do not coincide.
+// TestPybatsim runs unchanged schedulers of pybatsim. Their jobs start at the same times as under the built-in policies
+// if the semantics are equal (docs/external.md). The cases are on two cores, with events at different instants.
 func TestPybatsim(t *testing.T) {
 	program, python := pybatsim(t)
 	for _, test := range []struct {
@@ -40,7 +40,7 @@ func TestPybatsim(t *testing.T) {
 					if random.IntN(4) == 0 {
 						j.Threads = 2
 					}
-					if random.IntN(2) == 0 { // it asks for more than it takes
+					if random.IntN(2) == 0 { // the job requests more than it takes
 						j.Predicted += time.Duration(random.IntN(5_000_000)) * time.Microsecond
 					}
 					l.jobs, l.work = append(l.jobs, j), append(l.work, simulated.FullRequest(run, j.Threads))
@@ -50,7 +50,7 @@ func TestPybatsim(t *testing.T) {
 					t.Fatal(err)
 				}
 				c := task(t.TempDir(), "", nil, python, "-m", "tfexp_batsim", program, test.scheduler, "-t", "0", "-v", "warning")
-				c.Base = t.TempDir() // it leaves files behind
+				c.Base = t.TempDir() // the scheduler writes files there
 				by := c.Decider(t.Context())
 				got, err := l.starts(t, by)
 				var out record.Cell
@@ -67,7 +67,7 @@ func TestPybatsim(t *testing.T) {
 	}
 }
 
-// pybatsim is the program of that name, and the Python that has its packages.
+// pybatsim returns the program pybatsim and the Python that has its packages.
 func pybatsim(t *testing.T) (program, python string) {
 	const how = "Python 3.10: python3.10 -m venv DIR && DIR/bin/pip install pybatsim==3.2.1; DIR/bin in PATH"
 	program, err := exec.LookPath("pybatsim")
@@ -77,7 +77,7 @@ func pybatsim(t *testing.T) (program, python string) {
 	return program, python
 }
 
-// starts are when the jobs of a lot start under a policy.
+// starts returns the start times of a lot's jobs under a policy.
 func (l *lot) starts(t *testing.T, by scheduler.SchedulingPolicy) ([]time.Duration, error) {
 	on, err := simulated.New(l.jobs, l.work, simulated.Options{Cluster: l.cluster})
 	if err != nil {

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 
 const examples = "../../jobs/tfexp_policy/examples"
 
-// python3 is the interpreter itself, not a wrapper that finds it.
+// python3 returns the interpreter itself, not a wrapper script.
 func python3(t testing.TB) string {
 	path, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
 	need.This(t, "python3", err, "install Python 3.9 or newer")
@@ -53,8 +53,8 @@ type lot struct {
 	work    []simulated.Scaling
 }
 
-// draw draws a workload: on one node or several, with run times and arrivals that often fall together. Jobs of a rich one
-// have GPUs and memory, and some are gangs.
+// draw draws a workload on one or several nodes. Run times and arrivals are often equal. In a rich workload, jobs have
+// GPUs and memory, and some are gangs.
 func draw(n uint64, rich bool) (l lot) {
 	random := rand.New(rand.NewPCG(n, 31))
 	threads := 0
@@ -77,7 +77,7 @@ func draw(n uint64, rich bool) (l lot) {
 				j.Nodes, j.Threads, j.GPUs = 2, 2*(1+random.IntN(least)), 2*random.IntN(2)
 			}
 		}
-		if random.IntN(3) == 0 { // a prediction that is wrong, or none
+		if random.IntN(3) == 0 { // a wrong prediction, or none
 			j.Predicted = time.Duration(random.IntN(50)) * time.Second
 		}
 		l.jobs = append(l.jobs, j)
@@ -86,7 +86,7 @@ func draw(n uint64, rich bool) (l lot) {
 	return l
 }
 
-// trace is the sequence of events, in words.
+// trace records events as texts.
 type trace struct {
 	events []string
 	check  *validate.Validator
@@ -116,7 +116,7 @@ func (l *lot) play(t testing.TB, by scheduler.SchedulingPolicy) (events []string
 	return tr.events, err
 }
 
-// task is a cell with a policy that is a program.
+// task returns a cell whose policy is a program.
 func task(dir, base string, set policy.Settings, argv ...string) stages.Task {
 	p := policy.Policy{Order: External, Settings: policy.Settings{"command": argv, "limit": 20 * time.Second}}
 	for name, v := range set {
@@ -128,7 +128,7 @@ func task(dir, base string, set policy.Settings, argv ...string) stages.Task {
 	}
 }
 
-// playExternal simulates a lot under a program.
+// playExternal simulates a lot whose policy is a program.
 func (l *lot) playExternal(t testing.TB, c stages.Task) (events []string, out record.Cell, err error) {
 	by := c.Decider(t.Context())
 	events, err = l.play(t, by)
@@ -149,8 +149,8 @@ func example(t testing.TB, name string, set policy.Settings) stages.Task {
 
 var workloads = flag.Int("workloads", need.Cases(3, 40), "drawn workloads that are scheduled in Go and in Python")
 
-// TestSchedulesOfExamples runs the policies that exist in Go and in Python: on drawn workloads their traces are the
-// same, event by event. With -args -workloads 200 there are more of them.
+// TestSchedulesOfExamples compares policies that exist in Go and in Python. On random workloads their traces must be
+// equal, event by event. With -args -workloads 200 it uses more workloads.
 func TestSchedulesOfExamples(t *testing.T) {
 	quantum := 3 * time.Second
 	for _, test := range []struct {
@@ -190,8 +190,8 @@ func TestSchedulesOfExamples(t *testing.T) {
 	}
 }
 
-// BenchmarkDecision measures the cost of a decision, of a batch of one, with a program that decides nothing; and
-// the events per second of many jobs under FCFS in Python.
+// BenchmarkDecision measures the time of a decision, singly and in a batch, with a program that decides nothing. It
+// also measures the events per second of many jobs under FCFS in Python.
 func BenchmarkDecision(b *testing.B) {
 	for _, jobs := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(jobs), func(b *testing.B) {

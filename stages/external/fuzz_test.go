@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Whatever a program answers, it is taken as an answer of the protocol or refused in a short sentence.
+// Any answer of a program is either a valid answer of the protocol or an error with a short message.
 func FuzzAnswers(f *testing.F) {
 	for _, text := range []string{`{"type":"ready","protocol":1,"name":"x","ask":"waiting"}`,
 		`{"type":"answer","do":[{"start":"a","cores":2,"on":"0-3,7","nodes":["n1"]}],"call_at_ns":5,"waits":{"a":"b"}}`,

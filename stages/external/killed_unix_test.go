@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// hostEnv has a process run a cell with the program that it names, instead of the tests.
+// hostEnv makes a test process run a cell with the program that it names.
 const hostEnv = "TFEXP_TEST_HOST"
 
 // host runs a cell whose program never answers.
@@ -33,7 +33,7 @@ func host(program string) {
 	fmt.Println(err)
 }
 
-// TestKilled: when tfexp is killed, the program of a policy ends, with all that it has started.
+// TestKilled checks that a policy's program and its child processes end when tfexp is killed.
 func TestKilled(t *testing.T) {
 	python3(t)
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ time.sleep(1000)
 	for _, text := range pids {
 		pid, _ := strconv.Atoi(text)
 		for begun := time.Now(); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
-			syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // a dead one may have become this process's child
+			syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // a dead process may have become a child of this process
 			if time.Since(begun) > time.Minute {
 				t.Fatalf("process %d lives", pid)
 			}

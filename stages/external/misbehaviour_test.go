@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// raw is a program without the library: hear and say are a line, greet is the first of each.
+// raw is a program without the library. hear and say read and write a line; greet exchanges the first lines.
 const raw = `
 import json, os, signal, sys, time
 def hear():
@@ -40,8 +40,8 @@ def fine():
         say({"do": [{"start": j} for j in waiting]}); waiting = []
 `
 
-// TestMisbehaviour has programs break the rules: the cell fails, with a message that names the policy, the error,
-// and the job and the rule if there is one.
+// TestMisbehaviour has programs that break the rules. The cell must fail with a message that names the policy and the
+// error and, if there are any, the job and the rule.
 func TestMisbehaviour(t *testing.T) {
 	python := python3(t)
 	for _, test := range []struct {
@@ -164,14 +164,15 @@ fine(); say({})`, want: ""},
 			}}
 			if strings.Contains(test.want, `"b"`) || strings.Contains(test.want, `"m"`) || strings.Contains(test.code, `"m"`) {
 				for i := range 3 {
-					l.jobs[i].Arrival = 0 // together
+					l.jobs[i].Arrival = 0 // all jobs arrive together
 				}
 			}
 			for _, j := range l.jobs {
 				l.work = append(l.work, simulated.FullRequest(time.Second, j.Threads))
 			}
 			limit := time.Minute
-			if strings.Contains(test.code, "sleep(100)") && !strings.Contains(test.want, "closed") { // it waits for that long
+			// The program has waited that long.
+			if strings.Contains(test.code, "sleep(100)") && !strings.Contains(test.want, "closed") {
 				limit = 2 * time.Second
 			}
 			c := task(t.TempDir(), "", policy.Settings{"limit": limit}, python, file)

@@ -22,10 +22,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
-// types are the devices of the cluster, in the order in which rounds go through them.
+// types are the device types of the cluster, in the order in which rounds use them.
 var types = []string{"v100", "p100", "k80"}
 
-// shipped is the folder of the traces and throughputs that ship.
+// shipped is the folder of shipped traces and throughputs.
 const shipped = "../../experiments/papers/gavel"
 
 func table(t testing.TB) *throughput.Table {
@@ -46,7 +46,7 @@ func table(t testing.TB) *throughput.Table {
 	return speeds
 }
 
-// jobsOf reads a trace and gives its jobs an alternative on each type of device.
+// jobsOf reads a trace, and gives its jobs an alternative on each device type.
 func jobsOf(t testing.TB, file string) ([]scheduler.Job, []simulated.Scaling) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -77,7 +77,7 @@ func jobsOf(t testing.TB, file string) ([]scheduler.Job, []simulated.Scaling) {
 	return trace.Jobs, work
 }
 
-// clusterOf returns a cluster with the given devices, and a separate node for each type.
+// clusterOf returns a cluster with count devices of each type, each type on its own node.
 func clusterOf(count int) scheduler.Cluster {
 	var c scheduler.Cluster
 	for _, gpu := range types {
@@ -86,8 +86,7 @@ func clusterOf(count int) scheduler.Cluster {
 	return c
 }
 
-// outcome runs jobs under a policy, and has the trace validated. It returns the mean JCT and the
-// makespan in seconds.
+// outcome runs jobs under a policy and validates the trace. It returns the mean JCT and the makespan in seconds.
 func outcome(
 	t testing.TB, p policy.Policy, c scheduler.Cluster, jobs []scheduler.Job, work []simulated.Scaling,
 ) (jct, makespan float64) {
@@ -112,7 +111,7 @@ func outcome(
 	return jct, makespan
 }
 
-// as are the authors' names of policies.
+// as has the authors' name of each policy.
 var as = map[string]string{
 	"fifo": "fifo", "max_min_fairness": "max_min", "finish_time_fairness": "finish_time_fairness",
 	"min_total_duration": "makespan", "isolated": "isolated", "max_sum_throughput": "max_throughput",
@@ -126,13 +125,13 @@ func policyOf(name string) policy.Policy {
 	if !knows {
 		p.Settings["blind"] = "v100"
 	}
-	if p.Order == "makespan" { // the authors' search stops there
+	if p.Order == "makespan" { // the authors' search stops at this tolerance
 		p.Settings["tolerance"] = 0.05
 	}
 	return p
 }
 
-// others are the rows of the authors that are not met, and why.
+// others has the rows of the authors that are not reproduced, with the reason.
 var others = map[string]string{
 	"small_test/finish_time_fairness_perf": "all but two jobs can be fast enough in many ways; their own program gives " +
 		"366.6 and 1066.8 s with the solver SCS, 448.2 and 1214.2 s with CLARABEL",
@@ -140,7 +139,7 @@ var others = map[string]string{
 		"them in rounding; their own program gives 539.1 and 1070.5 s with SCS, 597.1 and 1050.3 s with HiGHS",
 }
 
-// The mean JCT and makespan of the authors' simulator.
+// Policies reproduce the mean JCT and makespan of the authors' simulator.
 func TestGavelsOwnFigures(t *testing.T) {
 	data := os.Getenv("TFEXP_DATA")
 	if data == "" {
@@ -209,7 +208,7 @@ func TestJobsMoveToOtherTypes(t *testing.T) {
 	if math.Abs(jct-10) > 1e-6 || math.Abs(makespan-15) > 1e-6 {
 		t.Errorf("mean JCT %g s and makespan %g s, want 10 and 15", jct, makespan)
 	}
-	p.Settings["give_back"] = "at_once" // nobody waits: B is moved at the next start only
+	p.Settings["give_back"] = "at_once" // no job waits, so B moves only at the next start
 	if jct, makespan = outcome(t, p, c, jobs, work); math.Abs(makespan-15) > 1e-6 {
 		t.Errorf("giving back at once: mean JCT %g s and makespan %g s, want 10 and 15", jct, makespan)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// late is an engine with the clock of a real one: it comes back a little after the instant that was asked for.
+// roundsLate is an engine with the behavior of a real clock: wake-ups are slightly late.
 type roundsLate struct {
 	*simulated.Engine
 	random *rand.Rand
@@ -35,8 +35,8 @@ func (s *said) Decision(d *scheduler.Decision) {
 	*s = append(*s, fmt.Sprintf("%s %d on %s", d.Kind, d.Job, d.Cores))
 }
 
-// On a clock that is late by up to 20 ms, the policies of rounds take the decisions of a simulation: what jobs have
-// had is counted in whole rounds. No job ends within the time that is looked at.
+// On a clock that is up to 20 ms late, the policies of rounds make the same decisions as in simulation, because they
+// count attained service in whole rounds. No job ends within the compared time.
 func TestALateClockChangesNoDecision(t *testing.T) {
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 2}}}
 	for _, order := range []policy.Order{"max_min", "water_filling", "max_throughput", "isolated", "fifo"} {
@@ -71,7 +71,7 @@ func TestALateClockChangesNoDecision(t *testing.T) {
 				return s
 			}
 			punctual, real := decide(false), decide(true)
-			// Rounds that begin late put off those after them, so fewer of them fit into the time.
+			// Late rounds delay later rounds, so fewer rounds fit into the time.
 			n := min(len(punctual), len(real))
 			if n < 3 || n < len(punctual)-12 || !slices.Equal(punctual[:n], real[:n]) {
 				t.Fatalf("%s, seed %d:\n%q\n%q", order, seed, punctual, real)
@@ -121,8 +121,9 @@ func TestJobsWaitForADivision(t *testing.T) {
 	}
 }
 
-// TestMovesAreNoStandstill: jobs that a blind policy moves between types at each round have more time left after a move to
-// the slow type, but get nearer to their ends: with six of each type for six jobs, none ever waits.
+// TestMovesAreNoStandstill has jobs that a blind policy moves between types at each round. After a move to the slow
+// type a job needs more time, but it still makes progress. With six jobs and six devices of each type, no job ever
+// waits.
 func TestMovesAreNoStandstill(t *testing.T) {
 	var jobs []scheduler.Job
 	var work []simulated.Scaling
@@ -140,7 +141,7 @@ func TestMovesAreNoStandstill(t *testing.T) {
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{
 		{Name: "old", Threads: 6, GPUs: 6, GPU: "old"}, {Name: "new", Threads: 6, GPUs: 6, GPU: "new"},
 	}}
-	// Half of the time on each type is 1/20000 + 1/400000 of the work a second.
+	// Half of the time on each type does 1/20000 + 1/400000 of the work per second.
 	if jct, _ := outcome(t, p, cluster, jobs, work); jct < 18000 || jct > 20000 {
 		t.Errorf("a mean JCT of %g s, want about 19048", jct)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// sharing returns a job of a class with one GPU, its run time alone, and the fractions of speed that it
-// keeps next to others.
+// sharing returns a job with one GPU, its run time alone, and the fractions of speed that it keeps next to jobs of
+// other classes.
 func sharing(number int, class string, run time.Duration, keeps map[string]float64) (scheduler.Job, simulated.Scaling) {
 	j := scheduler.Job{
 		Number: number, Name: class + string(rune('0'+number)), Class: class, Threads: 1, GPUs: 1, Deadline: scheduler.Never,
@@ -54,15 +54,15 @@ func TestTwoJobsShareAGPU(t *testing.T) {
 		t.Errorf("with one thread the makespan is %g s, want 32", makespan)
 	}
 	c.Nodes[0].Threads = 2
-	jobs[1].Alternatives()[0].Beside = nil // speed next to A unknown
+	jobs[1].Alternatives()[0].Beside = nil // the speed next to A is unknown
 	if _, makespan = outcome(t, packed(), c, jobs, work); math.Abs(makespan-32) > 1e-6 {
 		t.Errorf("of jobs that are not known beside each other the makespan is %g s, want 32", makespan)
 	}
 }
 
-// A third job comes at 5 s. It keeps 0.9 next to A, as A does next to it, but its speed next to B is
-// unknown. From 10 s on A shares the GPU with C or B in turn, or runs alone: whatever the rounds, the
-// validator finds no fault, and nothing is lost. Alone all would take 62 s.
+// A third job arrives at 5 s. C keeps 0.9 of its speed next to A, and A next to C; the speeds of B and C together are
+// unknown. From 10 s on, A shares the GPU with C or B in turn, or runs alone. For any length of rounds the trace is
+// valid and no work is lost. The jobs would take 62 s one after the other.
 func TestPartnersChange(t *testing.T) {
 	a, workA := sharing(0, "a", 30*time.Second, map[string]float64{"b": 0.8, "c": 0.9})
 	b, workB := sharing(1, "b", 12*time.Second, map[string]float64{"a": 0.8})
@@ -75,8 +75,7 @@ func TestPartnersChange(t *testing.T) {
 	}
 }
 
-// Random jobs on random nodes: no schedule has a fault, and every job does all of its work in at
-// least the time that it takes alone.
+// For random jobs on random nodes, each schedule is valid, and each job does all its work in at least its time alone.
 func TestPackedSchedulesAreSound(t *testing.T) {
 	classes := []string{"a", "b", "c"}
 	for seed := range uint64(60) {

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
-// planned returns the planner of an order for jobs on three nodes: of two v100 and 4 threads, of one k80 and 2 threads,
-// and of 8 threads alone.
+// roundsPlanned returns the planner of an order on three nodes: two v100 with 4 threads, one k80 with 2 threads, and 8
+// threads without GPUs.
 func roundsPlanned(length time.Duration, jobs ...scheduler.Job) *roundPlanner {
 	for i := range jobs {
 		jobs[i].Number = i
@@ -23,14 +23,14 @@ func roundsPlanned(length time.Duration, jobs ...scheduler.Job) *roundPlanner {
 	})
 }
 
-// with is a job with alternatives.
+// with returns a job with alternatives.
 func with(class string, ways ...scheduler.Alternative) scheduler.Job {
 	return scheduler.Job{Class: class, Threads: ways[0].Threads, GPUs: ways[0].GPUs,
 		Special: &scheduler.Special{Alternatives: ways}}
 }
 
-// TestKindsOfDevices: each kind of GPU has the nodes with such GPUs; all threads are one more kind, if a job may run
-// without GPUs.
+// TestKindsOfDevices checks that each GPU type has the nodes with such GPUs. If a job can run without GPUs, all threads
+// are another type.
 func TestKindsOfDevices(t *testing.T) {
 	gpu := scheduler.Job{Threads: 1, GPUs: 1}
 	for about, c := range map[string]struct {
@@ -61,9 +61,9 @@ func TestKindsOfDevices(t *testing.T) {
 	}
 }
 
-// TestWaysOnEachKind: on each type a job runs with the fastest of its alternatives for which there are devices. Its
-// speed is the whole work over the estimated time; without an estimate, it is the whole work in one second. A job that
-// can run nowhere is an error.
+// TestWaysOnEachKind checks that a job runs with its fastest alternative on each type that has devices. Its speed is
+// its work divided by the estimated time; without an estimate, all work in one second. A job that can run on no type is
+// an error.
 func TestWaysOnEachKind(t *testing.T) {
 	job := with("",
 		scheduler.Alternative{GPUs: 1, GPU: "v100", Predicted: 10 * time.Second},
@@ -101,7 +101,7 @@ func TestWaysOnEachKind(t *testing.T) {
 	}
 }
 
-// TestWholeRounds: what differs from whole rounds by at most 100 ms and a quarter of a round counts as these.
+// TestWholeRounds checks that times within 100 ms and a quarter of a round of whole rounds are rounded.
 func TestWholeRounds(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct{ length, d, want time.Duration }{
@@ -115,8 +115,8 @@ func TestWholeRounds(t *testing.T) {
 	}
 }
 
-// TestPairsKnowEachOther: two jobs make a pair where both ask for the same amount of a type, and the speed of each next
-// to the other is known.
+// TestPairsKnowEachOther checks that two jobs are a pair if they request the same amount of a type and each has a known
+// speed next to the other.
 func TestPairsKnowEachOther(t *testing.T) {
 	way := func(gpus int, beside map[string]float64) scheduler.Alternative {
 		return scheduler.Alternative{Threads: 1, GPUs: gpus, GPU: "v100", Predicted: time.Second, Beside: beside}

@@ -11,7 +11,8 @@ import (
 	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
-// TestBadPrices: a price is above 0, of a type that the hardware has; and so is the type that a blind policy goes by.
+// TestBadPrices checks that a price is positive and is of a type that the hardware has, and that the type of a blind
+// policy exists too.
 func TestBadPrices(t *testing.T) {
 	for _, k := range shares.All() {
 		if !k.Prices {

@@ -20,7 +20,7 @@ func (r *roundsReasons) Decision(d *scheduler.Decision) {
 	*r = append(*r, fmt.Sprintf("%s %s %d: %s", d.At, d.Kind, d.Job, d.Reason))
 }
 
-// decided returns the decisions of the first 31 s on GPUs of a node each.
+// decided returns the decisions of the first 31 s, on GPUs with one node each.
 func decided(t *testing.T, jobs []scheduler.Job, work []simulated.Scaling, packs bool, gpus ...string) roundsReasons {
 	t.Helper()
 	engine, err := simulated.New(jobs, work, simulated.Options{})
@@ -42,8 +42,8 @@ func decided(t *testing.T, jobs []scheduler.Job, work []simulated.Scaling, packs
 	return got
 }
 
-// TestReasons: A and B share the GPU, on which C, which comes at 5 s and has no known speed next to either, has the
-// round from 20 s on. D, alone, continues with the fast GPU when E has ended there.
+// TestRoundsReasons has A and B share a GPU. C arrives at 5 s, has no known speed next to A or B, and runs alone in the
+// round from 20 s. D runs alone, and moves to the fast GPU after E has ended there.
 func TestRoundsReasons(t *testing.T) {
 	a, workA := sharing(0, "a", 30*time.Second, map[string]float64{"b": 0.8})
 	b, workB := sharing(1, "b", 30*time.Second, map[string]float64{"a": 0.8})
@@ -77,7 +77,7 @@ func TestRoundsReasons(t *testing.T) {
 	}
 }
 
-// TestBlindToNoType: cores are a type of device where a job runs on them alone.
+// TestBlindToNoType checks that cores are a device type if a job can run without GPUs.
 func TestBlindToNoType(t *testing.T) {
 	for gpus, ok := range map[int]bool{0: true, 1: false} {
 		jobs := []scheduler.Job{{Name: "a", Threads: 1, GPUs: gpus, Predicted: time.Second, Deadline: scheduler.Never}}

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of the schedules")
 
-// TestRoundsSchedules: the orders produce the same schedules as before, on GPUs of up to three types and on cores, with each
-// of their settings.
+// TestRoundsSchedules checks that the orders make the recorded schedules, on GPUs of up to three types and on cores,
+// with each setting.
 func TestRoundsSchedules(t *testing.T) {
 	var text strings.Builder
 	for _, k := range shares.All() {
@@ -65,8 +65,8 @@ func TestRoundsSchedules(t *testing.T) {
 	schedulertest.Text(t, "testdata/rounds_schedules.txt", text.String(), *update)
 }
 
-// drawn are some jobs on GPUs of up to three types and on cores, for an order that is blind to types or not, in which
-// they may need memory.
+// drawn returns random jobs on GPUs of up to three types and on cores. blind means for an order that does not know the
+// types; with memory, jobs may need memory.
 func drawn(random *rand.Rand, blind, memory bool) (c scheduler.Cluster, jobs []scheduler.Job, work []simulated.Scaling) {
 	for i := range 3 {
 		gpus := 1 + random.IntN(3)
@@ -115,8 +115,8 @@ func drawn(random *rand.Rand, blind, memory bool) (c scheduler.Cluster, jobs []s
 	return c, jobs, work
 }
 
-// TestNoJobOfAnyMemoryStarves under any order: a paused job keeps its memory, and another that waits for it is not chosen
-// in its place.
+// TestRoundsNoJobOfAnyMemoryStarves checks, for each order, that every job runs. A paused job keeps its memory, and a
+// job that waits for this memory is not picked in its place.
 func TestRoundsNoJobOfAnyMemoryStarves(t *testing.T) {
 	for _, k := range shares.All() {
 		for n := range uint64(40) {
@@ -184,9 +184,9 @@ func TestRoundsAPausedJobKeepsItsMemory(t *testing.T) {
 	}
 }
 
-// TestGlobalQueue: one job, to which max_min gives all of the time of the fast GPU; there is also a slow GPU, which the
-// hardware lists first. It runs for 20 s on the fast one. Type after type it takes the free slow one, round after
-// round, for 80 s.
+// TestGlobalQueue has one job, to which max_min gives all time of the fast GPU; the hardware lists a slow GPU first.
+// With a global queue the job runs for 20 s on the fast GPU. Type after type, it takes the free slow GPU in each round,
+// and needs 80 s.
 func TestGlobalQueue(t *testing.T) {
 	for global, want := range map[bool]time.Duration{false: 80 * time.Second, true: 20 * time.Second} {
 		j := scheduler.Job{Name: "a", Threads: 1, GPUs: 1, Deadline: scheduler.Never}

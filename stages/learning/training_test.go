@@ -15,7 +15,7 @@ func TestMedianTraining(t *testing.T) {
 	jobs := []training{
 		of(true, point{0, 0}, point{10, 1}),
 		of(true, point{0, 0.5}, point{10, 0.5}),
-		of(false, point{0, 0.1}), // counts for nothing
+		of(false, point{0, 0.1}), // not finished: ignored
 	}
 	median := medianTraining(jobs)
 	if n := len(median); n == 0 || median[0] != (point{0, 0.25}) || median[n-1] != (point{10, 0.75}) ||
@@ -31,7 +31,7 @@ func TestMedianTraining(t *testing.T) {
 	}
 }
 
-// Reports of jobs, from their start on; reports without accuracy do not count, nor jobs without any.
+// Times of reports count from the job's start. Reports without accuracy are ignored, and so are jobs without any.
 func TestTrainings(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	c := record.Cell{CellRef: record.CellRef{Cell: "c"}}
@@ -69,7 +69,7 @@ func TestTrainings(t *testing.T) {
 	}
 }
 
-// Between reports accuracy is on the line that joins them, before the first and after the last it is theirs.
+// Between reports, accuracy is interpolated linearly. Before the first and after the last report it is constant.
 func TestAccuracyBetweenReports(t *testing.T) {
 	job := training{Points: []point{{1, 0.2}, {3, 0.6}, {3, 0.4}, {5, 0.8}}}
 	for at, want := range map[float64]float64{0: 0.2, 1: 0.2, 2: 0.4, 3: 0.6, 4: 0.6, 5: 0.8, 9: 0.8} {
@@ -77,7 +77,7 @@ func TestAccuracyBetweenReports(t *testing.T) {
 			t.Errorf("at %g: %g, want %g", at, got, want)
 		}
 	}
-	// All have reported at 2 s, and half of four have ended at 8 s.
+	// All jobs have reported at 2 s, and half of the four jobs have ended at 8 s.
 	var jobs []training
 	for i := range 4 {
 		jobs = append(jobs, training{"", []point{{float64(i) - 1, 0.1}, {4 + 2*float64(i), 0.1}}, true})

@@ -17,23 +17,23 @@ import (
 	_ "github.com/tfexp/tfexp/stages/published" // the orders
 )
 
-// room is cores, GPUs and memory of a node.
+// room is the cores, GPUs and memory of a node.
 type room [3]int
 
 func (r room) holds(need room) bool { return r[0] >= need[0] && r[1] >= need[1] && r[2] >= need[2] }
 
-// task is a job of a naive run. Times are seconds.
+// task is a job of the naive simulation. Times are in seconds.
 type task struct {
 	arrival, predicted, took int
-	need                     room // of each of its nodes
+	need                     room // on each of its nodes
 	nodes                    int
-	// The results of the naive run.
+	// Results of the naive simulation.
 	start, promise int
 	at             []int
 }
 
-// drawTasks draws a cluster, and rigid jobs that all fit on it, by arrival. late says by how much they may take longer
-// than predicted.
+// drawTasks returns a random cluster, and rigid jobs that fit on it, sorted by arrival. late is by how many seconds a
+// job may take longer than predicted.
 func drawTasks(random *rand.Rand, late int) (nodes []room, tasks []*task) {
 	for range 1 + random.IntN(3) {
 		nodes = append(nodes, room{1 + random.IntN(6), random.IntN(4), 1 + random.IntN(8)})
@@ -60,7 +60,8 @@ func drawTasks(random *rand.Rand, late int) (nodes []room, tasks []*task) {
 	return nodes, tasks
 }
 
-// execute returns the seconds at which jobs start under a policy. A last job, after all others, may have ways to run.
+// execute returns the seconds at which jobs start under a policy. ways are the alternatives of a last job, which
+// arrives after all others.
 func execute(t *testing.T, p policy.Policy, nodes []room, tasks []*task, ways ...scheduler.Alternative) (starts []int) {
 	t.Helper()
 	r := scheduler.Run{Policy: p}
@@ -106,7 +107,7 @@ func execute(t *testing.T, p policy.Policy, nodes []room, tasks []*task, ways ..
 	return starts
 }
 
-// firsts returns the first nodes that have room for a job.
+// firsts returns the first nodes with room for a job.
 func firsts(free []room, k *task) (nodes []int) {
 	for v, r := range free {
 		if len(nodes) < k.nodes && r.holds(k.need) {
@@ -119,7 +120,7 @@ func firsts(free []room, k *task) (nodes []int) {
 	return nodes
 }
 
-// calendar has the free resources of each node in each second.
+// calendar has the free resources of each node for each second.
 type calendar [][]room
 
 const horizon = 2400
@@ -132,7 +133,7 @@ func newCalendar(nodes []room) calendar {
 	return c
 }
 
-// change adds to the free resources, or subtracts for a sign of -1.
+// change adds to the free resources; with sign -1 it subtracts.
 func (c calendar) change(k *task, from, to, sign int) {
 	for s := from; s < to; s++ {
 		for _, v := range k.at {
@@ -143,7 +144,7 @@ func (c calendar) change(k *task, from, to, sign int) {
 	}
 }
 
-// gap finds the first second from which on a job has room until its end.
+// gap returns the first second at which a job has room until its end, and the nodes.
 func (c calendar) gap(k *task, from int) (start int, at []int) {
 	for s := from; ; s++ {
 		least := slices.Clone(c[s])
@@ -160,8 +161,8 @@ func (c calendar) gap(k *task, from int) (start int, at []int) {
 	}
 }
 
-// conservative books jobs second by second: ends, after which reservations move earlier in the order, until none can
-// if one was early; then arrivals, which take the earliest gap.
+// conservative simulates conservative backfill second by second. When jobs end early, reservations move to earlier
+// starts, in order, until none can move. Jobs that arrive reserve the earliest gap.
 func conservative(nodes []room, tasks []*task, order func(a, b *task) int) {
 	c := newCalendar(nodes)
 	var waiting []*task
@@ -209,8 +210,8 @@ func conservative(nodes []room, tasks []*task, order func(a, b *task) int) {
 	}
 }
 
-// TestReservationsOfManyNodes: with jobs that end when predicted, or before, reservations on nodes with GPUs and
-// memory equal a simulation second by second. No job starts after its first reservation.
+// TestReservationsOfManyNodes compares reservations with a simulation second by second. Jobs end as predicted or
+// earlier, on nodes with GPUs and memory. No job starts later than its first reservation.
 func TestReservationsOfManyNodes(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 1))
 	orders := map[policy.Order]func(a, b *task) int{
@@ -232,8 +233,8 @@ func TestReservationsOfManyNodes(t *testing.T) {
 	}
 }
 
-// TestReservationsOfALongQueue: the same with many jobs, some of several nodes, which ask for up to ten times their run
-// time.
+// TestReservationsOfALongQueue makes the same comparison for many jobs. Some need several nodes, and request up to ten
+// times their run time.
 func TestReservationsOfALongQueue(t *testing.T) {
 	random := rand.New(rand.NewPCG(32, 1))
 	for round := range 40 {
@@ -263,7 +264,7 @@ func TestReservationsOfALongQueue(t *testing.T) {
 	}
 }
 
-// settled is conservative backfill that looks at each dispatch whether a reservation could move.
+// settled is conservative backfill that checks at each dispatch whether a reservation could move.
 type settled struct {
 	book    *planned.Reservations
 	t       *testing.T
@@ -283,8 +284,8 @@ func (s *settled) Admit(v scheduler.View, h scheduler.Actions) error {
 	return err
 }
 
-// TestNoReservationCanMove: after each dispatch no job could start earlier than planned, even if jobs run longer than
-// predicted.
+// TestNoReservationCanMove checks that after each dispatch no job could start earlier than planned, even if jobs take
+// longer than predicted.
 func TestNoReservationCanMove(t *testing.T) {
 	var last *settled
 	policy.RegisterBackfill(policy.BackfillChoice{
@@ -309,8 +310,9 @@ func TestNoReservationCanMove(t *testing.T) {
 	}
 }
 
-// easy starts jobs in the order of arrival. The first that has no room gets the earliest instant, of now and the
-// predicted ends, at which it has; later ones pass if they end before, or if it still has room then.
+// easy simulates EASY backfill second by second. Jobs start in the order of arrival. The first job without room
+// reserves the earliest time at which it will have room by the predicted ends. Later jobs may start if they end before
+// that time, or leave it enough room.
 func easy(nodes []room, tasks []*task) {
 	var waiting, running []*task
 	for now := range horizon {
@@ -339,7 +341,7 @@ func easy(nodes []room, tasks []*task) {
 			continue
 		}
 		var first *task
-		reserved, then := -1, []room(nil) // the instant, and the resources free then
+		reserved, then := -1, []room(nil) // the reserved time, and the free resources then
 		waiting = slices.DeleteFunc(waiting, func(k *task) bool {
 			at := firsts(free, k)
 			if at == nil {
@@ -379,7 +381,7 @@ func easy(nodes []room, tasks []*task) {
 	}
 }
 
-// TestOneReservationOfManyNodes: EASY with jobs that end before they are predicted to, or after.
+// TestOneReservationOfManyNodes compares EASY backfill with the simulation. Jobs end before or after their prediction.
 func TestOneReservationOfManyNodes(t *testing.T) {
 	random := rand.New(rand.NewPCG(33, 1))
 	for round := range 200 {
@@ -394,8 +396,8 @@ func TestOneReservationOfManyNodes(t *testing.T) {
 	}
 }
 
-// anew gives each waiting job the earliest gap next to the jobs before it whenever a job has ended or arrives, as if
-// there had been no plan before.
+// anew simulates plans that are made again at each arrival and end: each waiting job gets the earliest gap next to the
+// jobs before it.
 func anew(nodes []room, tasks []*task) {
 	var waiting, running []*task
 	for now := range horizon / 2 {
@@ -427,7 +429,7 @@ func anew(nodes []room, tasks []*task) {
 	}
 }
 
-// TestPlansMadeAnew: where some job has several ways to run, nothing is kept from one dispatch to the next.
+// TestPlansMadeAnew checks that, if a job has several alternatives, nothing is kept from one dispatch to the next.
 func TestPlansMadeAnew(t *testing.T) {
 	random := rand.New(rand.NewPCG(34, 1))
 	for round := range 200 {

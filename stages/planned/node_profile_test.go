@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// TestProfile: bookings that come, move and go leave a profile that equals a list of seconds.
+// TestProfile compares a profile, while bookings are added, moved and removed, with a list of seconds.
 func TestProfile(t *testing.T) {
 	const horizon = 300
 	random := rand.New(rand.NewPCG(7, 1))
@@ -84,7 +84,7 @@ func TestProfile(t *testing.T) {
 		if got := p.lowest(p.head.seek(time.Duration(from)), time.Duration(to)); amountsOf(got) != low {
 			t.Fatalf("from %d to %d at least %v is free, want %v", from, to, got, low)
 		}
-		// The first room for a booking that is there, which may use its own, and for another one.
+		// Find the first room for an existing booking, which may use its own room, and for a new one.
 		k, before := &booking{length: time.Duration(1 + random.IntN(30))}, horizon
 		k.need.cores = int32(random.IntN(20))
 		others := bookings
@@ -106,7 +106,7 @@ func TestProfile(t *testing.T) {
 				}
 			}
 		}
-		over := false // a plan that promises too much is not for this test
+		over := false // this test excludes plans that promise too much
 		for s := now; s < horizon+40; s++ {
 			free := at(s, bookings)
 			over = over || !(amounts{}).in(&free)

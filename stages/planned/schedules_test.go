@@ -9,7 +9,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/published" // the orders
 )
 
-// TestSchedules: all policies produce the same schedules as before.
+// TestSchedules checks that all policies make the recorded schedules.
 func TestSchedules(t *testing.T) {
 	schedulertest.Golden(t, "../../scheduler/testdata/golden.txt", true, false)
 }

@@ -1,6 +1,6 @@
 package planned
 
-// Movable returns a waiting job that could start before its reservation, next to all others, or -1.
+// Movable returns a waiting job that could start before its reservation next to all others; -1 if there is no such job.
 func (rs *Reservations) Movable() int32 {
 	for _, k := range rs.bookings {
 		if k == nil || k.runs || k.at <= rs.view.Now() {

@@ -16,11 +16,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Copies run at the same time, each on its own cores, and the sample has the means of their reports; the failure of
-// one is the sample's failure.
+// Copies run at the same time, each on its own cores. The sample has the means of their reports. If one copy fails, the
+// sample fails.
 func TestTakeSideBySide(t *testing.T) {
 	dir := t.TempDir()
-	// Each waits for the other: run one after the other they would never end.
+	// Each copy waits for the other, so they would never end if they ran one after the other.
 	script := `touch ` + dir + `/%d; while [ ! -e ` + dir + `/%d ]; do :; done
 echo '<TIME_WRITTER_OUTPUT>[0, %d, 3, 0]</TIME_WRITTER_OUTPUT>'; exit %d`
 	sample := func(code int) (grants []scheduler.Grant, s any, err error) {

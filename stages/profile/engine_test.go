@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// granting is an engine that notes the grants of its jobs.
+// granting is an engine that records the grants of its jobs.
 type granting struct {
 	*process.Engine
 	grants *[]scheduler.Grant
@@ -29,7 +29,7 @@ func (g granting) Start(job int, grant scheduler.Grant) error {
 	return g.Engine.Start(job, grant)
 }
 
-// here runs a sample as a process of this machine.
+// here makes a sample run as a process on this machine.
 func here(run Run) Run {
 	run.Descendants = true
 	run.Open = func(_ context.Context, w watchers) (engine.Engine, error) {
@@ -38,7 +38,7 @@ func here(run Run) Run {
 	return run
 }
 
-// A sample is given the GPUs that its job asks for, whatever engine runs it, and its program sees them.
+// A sample gets the GPUs that its job requests, on any engine, and its program sees them.
 func TestSamplesHaveTheirGPUs(t *testing.T) {
 	job := launch.Job{
 		Name: "s", Argv: []string{"sh", "-c", `echo "$TFEXP_NUM_GPUS of $CUDA_VISIBLE_DEVICES"`},
@@ -62,8 +62,7 @@ func TestSamplesHaveTheirGPUs(t *testing.T) {
 	}
 }
 
-// A job that fails is no error, nor is one that cannot be started; when the context is done the job is stopped and
-// waited for.
+// A failed job is not an error, nor is a job that cannot start. If the context ends, the job is stopped.
 func TestAlone(t *testing.T) {
 	job := launch.Job{Name: "a", Argv: []string{"sh", "-c", "exit 3"}, Threads: 1}
 	end, usage, err := here(Run{Job: job}).alone(t.Context(), watchers{})

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// A sample that takes too long is ended, with everything that it has started; its reports by then are the sample.
+// A sample that exceeds its time limit is ended, with its child processes. Its reports so far become the sample.
 func TestASampleHasATimeLimit(t *testing.T) {
 	log := t.TempDir() + "/log"
 	sample := func(limit time.Duration, script string) (estimator.Sample, error) {
@@ -25,7 +25,8 @@ func TestASampleHasATimeLimit(t *testing.T) {
 	}
 	var s estimator.Sample
 	var err error
-	for limit := 500 * time.Millisecond; len(s.Units) < 3 && limit < time.Minute; limit *= 2 { // until all is reported
+	// Until all units are reported.
+	for limit := 500 * time.Millisecond; len(s.Units) < 3 && limit < time.Minute; limit *= 2 {
 		s, err = sample(limit, `for i in 1 2 3; do echo "{\"tfexp\":{\"epoch\":$i,\"seconds\":0.5}}"; done; sleep 100`)
 	}
 	if err != nil || s.Length != 3 || len(s.Units) != 3 || len(s.Warnings) != 1 || math.Abs(s.Wall-s.Startup-1.5) > 1e-9 {
@@ -36,12 +37,12 @@ func TestASampleHasATimeLimit(t *testing.T) {
 	}
 }
 
-// Times of the start-up and of units that the program does not report come from the arrival of its lines.
+// If the program does not report start-up and units, their times come from the arrival of its lines.
 func TestArrivals(t *testing.T) {
 	tell := func(steps bool, lines ...contract.Progress) *arrivals {
 		a := &arrivals{steps: steps}
 		for i, p := range lines {
-			a.add(0, time.Duration(i+5)*time.Second, p) // the first comes after five seconds, then one each second
+			a.add(0, time.Duration(i+5)*time.Second, p) // the first line arrives after five seconds, then one each second
 		}
 		return a
 	}
@@ -49,7 +50,7 @@ func TestArrivals(t *testing.T) {
 
 	s := estimator.Sample{Length: 3, Units: []float64{2, 1, 1}}
 	tell(false, one, two, three).complete(&s, time.Second)
-	if s.Startup != 2 { // 5 s, less 1 s before its beginning and 2 s of its first epoch
+	if s.Startup != 2 { // 5 s minus 1 s before its beginning and 2 s of its first epoch
 		t.Errorf("a start-up of %g s", s.Startup)
 	}
 	s.Startup = 0.5

@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The actions on a job take some time, and far less than the minute that it
-// sleeps for; the job need not end for that.
+// The actions on a job take some time, but far less than the minute for which the job sleeps. The probe does not wait
+// for the job's end.
 func TestProbe(t *testing.T) {
 	run := Run{Job: launch.Job{Name: "sleep", Argv: []string{"sleep", "60"}, Threads: 1}, Length: 1}
 	c, err := Probe(context.Background(), here(run))
@@ -35,7 +35,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A program that ends at once is no error; nothing is known of it.
+// A program that ends at once is not an error; its costs are unknown.
 func TestProbeOfAShortJob(t *testing.T) {
 	run := Run{Job: launch.Job{Name: "true", Argv: []string{"true"}, Threads: 1}, Length: 1}
 	if _, err := Probe(context.Background(), here(run)); err != nil {
@@ -53,7 +53,7 @@ func TestProbeOfAShortJob(t *testing.T) {
 	}
 }
 
-// The engine's time beyond the program's own is reported separately.
+// The time that the engine adds to the program's own time is reported separately.
 func TestTakeTellsTheLaunch(t *testing.T) {
 	s, err := take(context.Background(), here(Run{
 		Job:    launch.Job{Name: "sleep", Argv: []string{"sleep", "0.02"}, Threads: 1, LogPath: t.TempDir() + "/log"},
@@ -62,7 +62,7 @@ func TestTakeTellsTheLaunch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Wall <= 0 || s.Launch <= 0 || s.Wall+s.Launch < 0.02 { // the program may begin before its time is taken
+	if s.Wall <= 0 || s.Launch <= 0 || s.Wall+s.Launch < 0.02 { // the program may begin before it measures its time
 		t.Errorf("%+v", s)
 	}
 }

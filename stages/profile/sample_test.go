@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// printing is a sample of a program that prints some lines.
+// printing takes a sample of a program that prints some lines.
 func printing(t *testing.T, pick contract.Pick, length int, lines string) estimator.Sample {
 	t.Helper()
 	s, err := take(context.Background(), here(Run{
@@ -28,8 +28,7 @@ func printing(t *testing.T, pick contract.Pick, length int, lines string) estima
 	return s
 }
 
-// The program reports start-up, epochs and save apart; of several lines the one
-// counts that was asked for.
+// The program reports start-up, epochs and save separately. If it prints several lines, the selected one counts.
 func TestTakeReadsTheTimeWriter(t *testing.T) {
 	const two = `<TIME_WRITTER_OUTPUT>[0.5, 1, 2, 0.25]</TIME_WRITTER_OUTPUT>\n<TIME_WRITTER_OUTPUT>[0.1, 3, 0.2]</TIME_WRITTER_OUTPUT>\n`
 	for _, c := range []struct {
@@ -49,7 +48,7 @@ func TestTakeReadsTheTimeWriter(t *testing.T) {
 	}
 }
 
-// An unusable line is a doubt, and the wall time is known anyway.
+// An unusable line causes a warning; the wall time is known anyway.
 func TestTakeGoesOnAfterABrokenLine(t *testing.T) {
 	for name, lines := range map[string]string{
 		"broken":        `<TIME_WRITTER_OUTPUT>[0.5, x]</TIME_WRITTER_OUTPUT>\n`,
@@ -73,11 +72,12 @@ func TestTakeReadsProgress(t *testing.T) {
 	}
 }
 
-// A sample under the load of busy programs is as good as any; one during which tfexp was stopped is taken again, once.
+// A sample during which other programs use the CPU is kept. A sample during which tfexp was stopped is taken again,
+// once.
 func TestUndisturbed(t *testing.T) {
 	for _, c := range []struct {
-		lost        []float64 // of one try after the other
-		want, tries int       // the sample that is returned
+		lost        []float64 // lost seconds of each try
+		want, tries int       // the sample that is returned, and the number of tries
 	}{{[]float64{0}, 1, 1}, {[]float64{5, 0}, 2, 2}, {[]float64{5, 9}, 1, 2}} {
 		i := 0
 		s, err := undisturbed(func() (estimator.Sample, error) {
@@ -94,7 +94,7 @@ func TestUndisturbed(t *testing.T) {
 	}
 }
 
-// So they do the steps of a program that counts in these.
+// Steps are read in the same way from a program that counts steps.
 func TestTakeReadsSteps(t *testing.T) {
 	const lines = `{"tfexp":{"step":1,"seconds":0.5}}\n{"tfexp":{"step":2,"seconds":0.25}}\n`
 	s, err := take(context.Background(), here(Run{

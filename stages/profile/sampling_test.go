@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Under a budget the two shortest samples of a request come first; then other
-// numbers of threads, longer samples, and repeats.
+// With a budget, the two shortest samples of a request come first, followed by other numbers of threads, longer samples
+// and repeats.
 func TestTasksUnderABudget(t *testing.T) {
 	s := &sampling{budget: 0.05, units: []*stages.Unit{
 		{Lengths: []int{1, 2, 3}, Repeats: 2, Asked: true},
@@ -41,7 +41,8 @@ func TestTasksUnderABudget(t *testing.T) {
 	}
 }
 
-// Jobs whose samples fail alike are one warning, which names a few of them; a job that fails otherwise is another.
+// Jobs whose samples fail for the same reason cause one warning, which names some of them. Another reason causes
+// another warning.
 func TestJobsWithoutEstimateAreOneWarning(t *testing.T) {
 	b, fails := newBench(), map[string]error{}
 	for i := range 6 {

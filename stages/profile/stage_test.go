@@ -25,7 +25,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// bench is an experiment and a pipeline that record the stage's actions. Its jobs need 0.5 s and then 1 s an
+// bench is an experiment and a pipeline that record the stage's actions. Its jobs need 0.5 s to start and 1 s for each
 // epoch.
 type bench struct {
 	stages.Experiment
@@ -42,10 +42,10 @@ type bench struct {
 	budget   float64
 	cells    time.Duration
 	samples  map[string][]estimator.Sample
-	did      []string // the samples run, and the number of reports
+	did      []string // the samples that ran, and the number of reports
 	told     []string // warnings and notes
 	progress []string
-	kept     map[string]float64 // seconds, by name
+	kept     map[string]float64 // seconds of stored pieces, by name
 }
 
 func (b *bench) SampledUnits() []*stages.Unit                       { return b.units }
@@ -83,7 +83,7 @@ func (b *bench) Engine(_ context.Context, t engine.Task) (engine.Engine, error) 
 	return &virtual{jobs: t.Jobs, began: time.Now(), ends: map[int]time.Duration{}}, nil
 }
 
-// unit adds a unit to take, or that is known already.
+// unit adds a unit that must be sampled or is known.
 func (b *bench) unit(u stages.Unit, make bool) {
 	if u.Name == "" {
 		u.Name = u.Job
@@ -129,7 +129,7 @@ func (v *virtual) service(job int) time.Duration {
 	return 500*time.Millisecond + time.Duration(v.length(job))*time.Second
 }
 func (v *virtual) Start(job int, _ scheduler.Grant) error {
-	time.Sleep(100 * time.Millisecond) // the launch
+	time.Sleep(100 * time.Millisecond) // the time to launch
 	v.ends[job] = v.Now() + v.service(job)
 	line := "[0.5" + strings.Repeat(", 1", v.length(job)) + ", 0]"
 	return os.WriteFile(v.jobs[job].LogPath, []byte("<TIME_WRITTER_OUTPUT>"+line+"</TIME_WRITTER_OUTPUT>\n"), 0o644)
@@ -163,8 +163,8 @@ func lines(t *testing.T, what string, want string, got []string) {
 	}
 }
 
-// The stage takes the missing samples, length by length and repeat by repeat; the first sample of a request also
-// measures the cost to pause, resume and resize the job. Its samples are known afterwards, here and to later runs.
+// The stage takes the missing samples by length and then by repeat. The first sample of a request also measures the
+// costs to pause, resume and resize. The samples are then known to this run and later ones.
 func TestStage(t *testing.T) {
 	b := newBench()
 	b.unit(stages.Unit{Job: "a", Asked: true, Threads: 2, Inter: 1, Intra: 2, GPUType: "k80", Lengths: []int{2, 1},
@@ -235,7 +235,7 @@ stage_end  4/4`, b.progress)
 	}
 }
 
-// scripted takes samples of a second an epoch, except units whose names have an error.
+// scripted takes samples of one second per epoch, and fails for units whose names are in fails.
 func (b *bench) scripted(r *stages.Run, fails map[string]error) *sampling {
 	s := newSampling(r)
 	s.one = func(_ context.Context, u *stages.Unit, at task) (estimator.Sample, error) {
@@ -249,8 +249,8 @@ func (b *bench) scripted(r *stages.Run, fails map[string]error) *sampling {
 	return s
 }
 
-// A sample that fails is a doubt that names the missing information; its unit has no more. A job whose samples all
-// failed cannot run, and is shown with the end of its log; one that only took too long may.
+// A failed sample causes a warning that names the missing information, and its unit has no more samples. A job whose
+// samples all failed cannot run, and the error has the end of its log. A job that only exceeded the time limit can run.
 func TestSamplesThatFail(t *testing.T) {
 	b := newBench()
 	b.unit(stages.Unit{Job: "a", Asked: true, Threads: 1, Lengths: []int{1, 2}, Repeats: 1}, true)
@@ -304,11 +304,11 @@ no_estimate: no estimate for job slow: it took longer than a sample may take; `+
 	}
 }
 
-// Under a budget the two shortest samples of each request are taken, and then as many others as fit in the budget:
-// a part of the cells' predicted time, less the time of samples in this run and in earlier ones.
+// With a budget, the two shortest samples of each request are taken, and then as many others as fit. The budget is a
+// fraction of the cells' predicted time, minus the time of samples in this run and earlier ones.
 func TestSamplesUnderABudget(t *testing.T) {
 	for _, c := range []struct {
-		cells time.Duration // a tenth of this is the budget
+		cells time.Duration // the budget is a tenth of this
 		ran   string
 		told  string
 	}{
@@ -338,7 +338,7 @@ func TestSamplesUnderABudget(t *testing.T) {
 	}
 }
 
-// A sample is guessed to take as long as the longest of its program, in proportion to its length and to its threads.
+// The time of a sample is guessed from the longest sample of its program, in proportion to length and threads.
 func TestGuess(t *testing.T) {
 	s := &sampling{
 		units: []*stages.Unit{{Threads: 2, Relatives: []int{0, 1}}, {Threads: 8, Relatives: []int{0, 1}},
@@ -359,12 +359,13 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// Where the samples of a request took the same time, or little compared with a long start-up, longer ones are
-// taken, at most three, named after the plan's; not of other threads, nor of lengths that the file lists.
+// If the samples of a request took equal times, or little time compared with the start-up, up to three longer ones are
+// taken. Their names follow the planned ones. Other numbers of threads, and lengths that the file lists, get no longer
+// samples.
 func TestLongerSamples(t *testing.T) {
 	const planned = "j-sample-1×1 j-sample-2×2 j-sample-3×1 j-sample-4×2"
 	sameTime := func(s *estimator.Sample) { s.Wall = 1 }
-	longStart := func(s *estimator.Sample) { // 10 s, and 5 s for all epochs
+	longStart := func(s *estimator.Sample) { // 10 s of start-up, and 5 s for all epochs
 		s.Wall, s.Units = 15, slices.Repeat([]float64{5 / float64(s.Length)}, s.Length)
 	}
 	for _, c := range []struct {
@@ -397,8 +398,8 @@ func TestLongerSamples(t *testing.T) {
 	}
 }
 
-// Jobs whose predictions are not precise are sampled in rounds, the least precise first, as long as more samples help
-// and there is room: a tenth of the time of the cells. A program that reports nothing is sampled at more lengths.
+// Jobs with imprecise predictions are sampled in rounds, the least precise first. Rounds continue while more samples
+// help and the budget of a tenth of the cells' time lasts. A program that reports nothing is sampled at more lengths.
 func TestRounds(t *testing.T) {
 	for _, c := range []struct {
 		cells   time.Duration
@@ -450,7 +451,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// A plan names the sampled requests of each job, and the number of samples.
+// A plan names the sampled requests of each job and the number of samples.
 func TestPieces(t *testing.T) {
 	b := newBench()
 	b.units = []*stages.Unit{
@@ -513,7 +514,7 @@ c (1) 2 side by side on 4 threads each: a sample of 3 epochs`, got)
 	}
 }
 
-// An engine is asked for the usage of jobs only if somebody listens, and if it has it.
+// An engine reports the usage of jobs only if a watcher is set and the engine measures it.
 func TestWhatJobsUse(t *testing.T) {
 	load := hardware.NewToldLoad(time.Second)
 	for _, c := range []struct {

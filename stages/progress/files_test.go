@@ -30,7 +30,7 @@ func scalars(t *testing.T, dir string, list ...eventfile.Scalar) {
 		return binary.LittleEndian.AppendUint32(nil, (c>>15|c<<17)+0xa282ead8)
 	}
 	var b bytes.Buffer
-	for _, s := range list { // each a tensorflow.Event in a record: its length and the bytes, with a checksum each
+	for _, s := range list { // each record has its length and a tensorflow.Event, both with a checksum
 		value := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), s.Tag)
 		value = protowire.AppendTag(value, 2, protowire.Fixed32Type)
 		value = protowire.AppendFixed32(value, math.Float32bits(float32(s.Value)))
@@ -49,8 +49,8 @@ func scalars(t *testing.T, dir string, list ...eventfile.Scalar) {
 	}
 }
 
-// TestEventFilesAreProgress: the scalars of a step are one report, at the instant at which the first was written; two
-// values of a tag at a step are two reports.
+// TestEventFilesAreProgress checks that the scalars of a step are one report, at the time at which the first was
+// written. Two values of a tag at a step are two reports.
 func TestEventFilesAreProgress(t *testing.T) {
 	for _, epochs := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -98,7 +98,8 @@ func TestEventFilesAreProgress(t *testing.T) {
 	}
 }
 
-// TestEventFilesThatLack: missing or damaged files are a warning; a program that failed need not have written any.
+// TestEventFilesThatLack checks that missing or damaged files cause a warning. A program that failed need not have
+// written files.
 func TestEventFilesThatLack(t *testing.T) {
 	for name, c := range map[string]struct {
 		write    func(dir string)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzLines reads an output twice: as it is, and as a terminal would show the same, with colors, titles, backspaces,
-// carriage returns, lines drawn again and spaces at their ends. Both have the same progress.
+// FuzzLines reads an output twice: unchanged, and with sequences that a terminal does not show. These are colors,
+// titles, backspaces, carriage returns, lines drawn again and trailing spaces. Both must give the same progress.
 func FuzzLines(f *testing.F) {
 	patterns := []string{anyEpoch, anyEpoch0, needsLoss, kerasLine, fractions, `step (?P<step>\d+).*loss (?P<loss>\S+)`, `loss: (?P<loss>[\d.]+)`,
 		`^Epoch (?P<epoch>\d+)/\d+\s*$|^\s*(?P<batch>\d+)/(?P<batches>\d+) .*\bloss: (?P<loss>[\d.]+)`}
@@ -22,7 +22,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, which uint8, text string) {
 		pattern := patterns[int(which)%len(patterns)]
-		text = strings.Map(func(r rune) rune { // what a terminal shows as one character, and no more
+		text = strings.Map(func(r rune) rune { // replace characters that a terminal does not show as one character
 			if r == '\n' || ' ' <= r && r <= '~' {
 				return r
 			}
@@ -49,7 +49,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// disguised is a line with sequences in it that show nothing.
+// disguised adds sequences to a line that a terminal does not show.
 func disguised(r *rand.Rand, line string) string {
 	var b strings.Builder
 	for i := range len(line) {

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// read returns the reports of a program's whole output, which comes in pieces of a size, as "epoch step loss accuracy",
-// and the warnings at its end.
+// read returns the reports of a program's output as "epoch step loss accuracy", and the warnings at its end. The output
+// arrives in pieces of size bytes.
 func read(t testing.TB, pattern, output string, steps bool, size int) (told, warned []string) {
 	t.Helper()
 	p, err := newPattern(pattern)
@@ -35,7 +35,7 @@ func read(t testing.TB, pattern, output string, steps bool, size int) (told, war
 	return told, warned
 }
 
-// Patterns as people write them.
+// Patterns as users write them.
 const (
 	anyEpoch  = `[Ee]poch\D*(?P<epoch>\d+)(?:.*?\bloss\W+(?P<loss>[\d.eE+-]+))?`
 	anyEpoch0 = `[Ee]poch\D*(?P<epoch0>\d+)(?:.*?\bloss\W+(?P<loss>[\d.eE+-]+))?`
@@ -44,12 +44,12 @@ const (
 	fractions = `'loss': '?(?P<loss>[\d.eE+-]+).*?'epoch': '?(?P<epoch>[\d.]+)`
 )
 
-// TestProgressLines reads lines of programs, as they come in pieces.
+// TestProgressLines reads output of programs in pieces.
 func TestProgressLines(t *testing.T) {
 	for _, c := range []struct {
 		name, pattern, output string
 		steps                 bool
-		want                  string // reports, divided by commas
+		want                  string // reports, separated by commas
 		warned                string
 	}{
 		{"print", anyEpoch, "begin\nEpoch 1/3 - loss: 0.41\nepoch 2, val 3\n", false, "1 0 0.41 -, 2 0 - -", ""},

@@ -14,7 +14,7 @@ const (
 		`(?:.*["']loss["']:\s*["']?(?P<loss2>[0-9.eE+-]+))?`
 )
 
-// TestWritings reads values, colors and bars as languages, terminals and frameworks write them.
+// TestWritings reads numbers, colors and progress bars in the forms of several languages, terminals and frameworks.
 func TestWritings(t *testing.T) {
 	for _, c := range []struct{ name, pattern, output, want string }{
 		{"nan: Python", printed, "Epoch 1 loss: nan\n", "1 0 +Inf -"},

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// The inverse of the index is the least, over all stretches of service, of the service that is expected to be given by
-// the chance that the job ends in it.
+// The inverse of the index is a minimum over all amounts of service: the expected service divided by the probability
+// that the job ends within this amount.
 func TestGittinsByItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {

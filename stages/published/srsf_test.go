@@ -10,9 +10,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestSRSFOfAResizedJob: a job of 4 s on two cores has 8 core-seconds left, also when it is to have one core; the other
-// has 6 and goes first. If the first had 4 by its new request, it would have the second paused and yet be behind it in
-// the queue. The queue would resume the second at once, and so on without end.
+// TestSRSFOfAResizedJob: a job of 4 s on two cores has 8 core-seconds left, even when it shall have one core. The other
+// job has 6 and goes first. With 4 core-seconds by its new request, the first job would pause the second and yet be
+// behind it in the queue. The queue would resume the second at once, and this would repeat without end.
 func TestSRSFOfAResizedJob(t *testing.T) {
 	job := func(number, threads int, predicted time.Duration) scheduler.Job {
 		return scheduler.Job{Number: number, Name: string(rune('A' + number)), Threads: threads, Predicted: predicted,

@@ -13,7 +13,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// What jobs used of their requests: by core-hours, or GPU-hours where there are GPUs; jobs with one unknown are left out.
+// The used fraction of requests is weighted by core-hours, or by GPU-hours if there are GPUs. Jobs with an unknown
+// amount are skipped.
 func TestUsage(t *testing.T) {
 	log := workload.Trace{
 		Jobs: []scheduler.Job{
@@ -39,7 +40,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Where the first replay is far from the log, the nearest one counts: of any policy and size.
+// If the first replay is far from the log, the nearest replay of any policy and size is compared.
 func TestNearestReplay(t *testing.T) {
 	cells := func(policy string, cores int, waits ...float64) analysis.Variant {
 		v := analysis.Variant{Policy: policy, Label: fmt.Sprint(policy, cores)}
@@ -59,7 +60,7 @@ func TestNearestReplay(t *testing.T) {
 		{[]analysis.Variant{cells("fcfs", 4, 110), cells("fcfs", 8, 100)}, "replayed under fcfs4 they wait 110 s (+10%)."},
 		{[]analysis.Variant{cells("fcfs", 4, 900), cells("easy", 8, 120), cells("fcfs", 8, 90, 98), cells("fcfs", 9, 10)},
 			"replayed under fcfs8 (the nearest of 4 replays) they wait 94 s (−6%; 90 to 98 s in 2 replicates)."},
-		// Another policy than the first one is as the log.
+		// A replay of another policy is near the log.
 		{[]analysis.Variant{cells("fcfs", 4, 900), cells("easy", 4, 103.9), cells("fcfs", 8, 90)},
 			"replayed under easy4 (the nearest of 3 replays) they wait 104 s (+3.9%)."},
 		{[]analysis.Variant{cells("fcfs", 4, 900), cells("fcfs", 5, 1000)},

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// TestBeside: a number is next to the mean over the cells that it is about; one without a finished cell has
-// none.
+// TestBeside checks that a published number is compared with the mean over its cells, and with nothing if no cell has
+// finished.
 func TestBeside(t *testing.T) {
 	var cells []record.Cell
 	for replicate := 1; replicate <= 3; replicate++ {
@@ -83,7 +83,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// The section has the numbers side by side, as many as fit; without a reference there is no section.
+// The section has as many numbers as fit. Without a reference there is no section.
 func TestRewrite(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	plan := func(refs []Reference) []table.Item {

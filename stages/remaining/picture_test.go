@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// The time to a target loss after 40% of each run, with the intervals of the first model. Unknown values are not
-// drawn.
+// The picture shows the time to a target loss after 40% of each run, with the intervals of the first model. Unknown
+// values are not drawn.
 func TestPicture(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Replicates = 2

@@ -11,7 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// falling reports a loss of 2·0.9^n after each epoch n, which takes two seconds; 0.7 is reached after the tenth.
+// falling returns reports of a loss of 2·0.9^n after each epoch n. An epoch takes two seconds; 0.7 is reached after the
+// tenth.
 func falling(epochs int) (lines []record.ProgressRow) {
 	for n := 1; n <= epochs; n++ {
 		lines = append(lines, record.ProgressRow{Epoch: n, Step: 10 * n, Loss: 2 * math.Pow(0.9, float64(n)), Seconds: 2})
@@ -26,7 +27,7 @@ func units(c curve) (all []int) {
 	return all
 }
 
-// A curve ends where the target is reached; of repeated reports by a restarted job, the last counts.
+// A curve ends where the target is reached. If a restarted job repeats reports, the last ones count.
 func TestTrained(t *testing.T) {
 	target := Target{Loss: 0.7, Units: 40}
 	c := trained(falling(20), target)
@@ -50,7 +51,7 @@ func TestTrained(t *testing.T) {
 	}
 }
 
-// A run is predicted from its beginnings, but from none that are shorter than a prediction needs.
+// A run is predicted after each part of it that has enough reports for a prediction.
 func TestOfJob(t *testing.T) {
 	target := Target{Class: "net", Loss: 0.7, Units: 40}
 	whole := trained(falling(20), target)
@@ -92,7 +93,7 @@ func TestOfJob(t *testing.T) {
 			t.Errorf("a target that was not reached has come: %+v", r)
 		}
 	}
-	// Where ten steps are reported at once, a report counts as ten.
+	// If ten steps are reported at once, a report counts as ten steps.
 	target.Steps, target.Units = true, 400
 	for _, r := range ofJob(trained(falling(20), target), RemainingRow{}, target) {
 		if !math.IsNaN(r.Predicted) && math.Abs(r.PredictedSeconds-0.2*r.Predicted) > 1e-9 {
@@ -101,7 +102,7 @@ func TestOfJob(t *testing.T) {
 	}
 }
 
-// The table is of finished jobs of real cells; without a target it does not exist.
+// The table has the finished jobs of real cells. Without a target there is no table.
 func TestRewrite(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	Targets.Set(&e.Plan, []Target{{Class: "net", Loss: 0.7, Units: 40}, {Class: "other", Loss: 0.7, Units: 40}})
@@ -154,7 +155,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// Recorded losses of simulated jobs are judged once, without times.
+// Recorded losses of simulated jobs are evaluated once, without times.
 func TestRecordedLosses(t *testing.T) {
 	net := Target{Class: "net", Loss: 0.25, Units: 40}
 	for i := range 40 {

@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
-// Errors of −10, 30 and 20% by one model, with two intervals that held; a run that did not reach its target has no
-// error.
+// A model has errors of −10, 30 and 20%, and two intervals contain the actual value. A run that did not reach its
+// target has no error.
 func TestRemaining(t *testing.T) {
 	row := func(model, job string, part, pct float64, covered bool) RemainingRow {
 		return RemainingRow{Cell: "c", Job: job, Model: model, Part: part, ErrorPct: pct, Covered: covered,
@@ -70,7 +70,7 @@ func TestUnreachedInWords(t *testing.T) {
 	}
 }
 
-// Units as service time.
+// Units are converted to service time.
 func TestSeconds(t *testing.T) {
 	if got := (RemainingRow{Predicted: 4, PredictedSeconds: 10}).Seconds(2); got != 5 {
 		t.Errorf("2 of 4 units that take 10 s are %g s", got)
@@ -80,7 +80,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// TestSentences keeps the sentences, to be read in testdata/sentences.txt.
+// TestSentences compares the sentences with testdata/sentences.txt.
 func TestSentences(t *testing.T) {
 	var s plottest.Sentences
 	all := []Summary{

@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// A job is done when its losses reach its target, or after all its epochs.
+// A job ends when its losses reach its target, or after all its epochs.
 func TestDone(t *testing.T) {
 	losses := &experiment.Runtime{Losses: []float64{0.9, 0.5, 0.3, 0.1}}
 	for _, c := range []struct {
@@ -19,9 +19,9 @@ func TestDone(t *testing.T) {
 		{experiment.Job{Epochs: 7, Parts: experiment.Parts{target{0.5}}}, 7},
 		{experiment.Job{Epochs: 7, Parts: experiment.Parts{target{0.5}}, Runtime: losses}, 2},
 		{experiment.Job{Epochs: 7, Parts: experiment.Parts{target{0.9}}, Runtime: losses}, 1},
-		{experiment.Job{Epochs: 2, Parts: experiment.Parts{target{0.2}}, Runtime: losses}, 2}, // would need four
+		{experiment.Job{Epochs: 2, Parts: experiment.Parts{target{0.2}}, Runtime: losses}, 2}, // it would need four epochs
 		{experiment.Job{Epochs: 7, Parts: experiment.Parts{target{0.05}}, Runtime: losses}, 7},
-		{experiment.Job{Epochs: 7, Runtime: &experiment.Runtime{Losses: []float64{0}}}, 7}, // there is no target
+		{experiment.Job{Epochs: 7, Runtime: &experiment.Runtime{Losses: []float64{0}}}, 7}, // the job has no target
 	} {
 		if got := c.job.Done(); got != c.want {
 			t.Errorf("%+v is done after %d, want %d", c.job, got, c.want)

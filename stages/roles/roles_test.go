@@ -18,7 +18,7 @@ func three() *Roles {
 	}}
 }
 
-// The scheduler and the engine see the parts of a job, whose program then runs several times.
+// The scheduler and the engine get the parts of a job, whose program then runs several times.
 func TestJobInParts(t *testing.T) {
 	j := &experiment.Job{Name: "j", Threads: experiment.Threads{Request: 13}, Parts: experiment.Parts{three()}}
 	template := j.Template()
@@ -32,7 +32,7 @@ func TestJobInParts(t *testing.T) {
 	}
 }
 
-// A job can lose the workers above the least number, and no part of a vital role or one that is not elastic.
+// A job can lose workers above the least number, but no part of a vital role or of a role that is not elastic.
 func TestFewest(t *testing.T) {
 	j := &experiment.Job{Threads: experiment.Threads{Request: 13}, Parts: experiment.Parts{three()}}
 	fewest := j.WithFewest()

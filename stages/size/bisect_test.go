@@ -8,11 +8,11 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A bisection finds the smallest of n values that keeps a bound in about log2(n) steps, wherever it is, and asks for a
-// cell once, also where two bisections need it.
+// A bisection finds the smallest of n values that keeps a bound in about log2(n) steps. It requests each cell once,
+// even if two bisections need it.
 func TestBisections(t *testing.T) {
 	for n := 2; n <= 40; n++ {
-		for answer := 0; answer <= n; answer++ { // n: none
+		for answer := 0; answer <= n; answer++ { // n means that no value keeps the bound
 			bound := 100.0 - float64(answer)
 			list := queries{
 				{Axis: "nodes", Metric: "mean_waiting_s", Max: &bound, Bisect: true},
@@ -32,7 +32,7 @@ func TestBisections(t *testing.T) {
 			over := func(cell string) (c record.Cell, ok bool) {
 				var i int
 				_, _ = fmt.Sscan(cell, &i)
-				c.Metrics.Set(measure.MeanWaiting, 100-float64(n-i-1)) // the more nodes, the less
+				c.Metrics.Set(measure.MeanWaiting, 100-float64(n-i-1)) // more nodes give a lower value
 				return c, asked[cell]
 			}
 			for more := u.Next(over); len(more) > 0; more = u.Next(over) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Decisions come back from the folder of their cell; unknown values stay unknown.
+// Decisions are read back from the folder of their cell. Unknown values stay unknown.
 func TestDecisions(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	dir := filepath.Join(e.Dir, record.CellsDir, "c")

@@ -30,11 +30,11 @@ func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
 	}
-	os.Setenv(execute.KeepDisturbed, "1") // tests run side by side: each disturbs the others
+	os.Setenv(execute.KeepDisturbed, "1") // tests run in parallel and disturb each other
 	os.Exit(m.Run())
 }
 
-// byEpoch decides by the number of finished epochs.
+// byEpoch is a controller that decides by the number of finished epochs.
 type byEpoch map[int]control.Action
 
 func (b byEpoch) Decide(r control.Report) control.Action { return b[r.Epoch] }
@@ -45,7 +45,7 @@ func init() {
 	}})
 }
 
-// program is a training of 12 epochs with two settings: "pace" it takes on while it runs, "width" is its argument.
+// program trains for 12 epochs with two settings. It adopts "pace" while it runs; "width" is an argument.
 const program = `n=0; f=$TFEXP_CHECKPOINT_DIR/n; [ -f $f ] && n=$(cat $f)
 pace=slow
 trap 'echo $n > $f; exit 143' TERM
@@ -60,7 +60,7 @@ while [ $n -lt 12 ]; do
   echo "{\"tfexp\":{\"epoch\":$n,\"loss\":0.$((20-n)),\"accuracy\":0.$((10+n))}}"
 done`
 
-// alone is the site of a process engine for one cell.
+// alone is the session of a process engine for one cell.
 type alone struct{ engine.Session }
 
 func (alone) Local(*engine.Hardware) bool { return false }
@@ -69,7 +69,7 @@ func (alone) Engine(_ context.Context, t engine.Task) (engine.Engine, error) {
 	return process.New(t.Jobs, process.Options{Report: t.Report})
 }
 
-// steeredTask is a cell with one job and its controller.
+// steeredTask returns a cell with one job and its controller.
 func steeredTask(t *testing.T, actions byEpoch) stages.Task {
 	dir := filepath.Join(t.TempDir(), record.CellsDir, "c")
 	jobs := []scheduler.Job{{Name: "a", Class: "a", Threads: 1, Deadline: scheduler.Never}}
@@ -172,7 +172,7 @@ func TestControllersOfPrograms(t *testing.T) {
 	}
 }
 
-// The same controller drives a simulated job, and its decisions have the same effects there, to the nanosecond.
+// The same controller changes a simulated job, and its decisions have the same effects, to the nanosecond.
 func TestControllersOfSimulatedJobs(t *testing.T) {
 	task := steeredTask(t, byEpoch{
 		4: {Settings: []control.Setting{{Name: "width", Value: "2"}}, Restart: true,
@@ -186,7 +186,7 @@ func TestControllersOfSimulatedJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A second of start-up, four epochs of 10, a second again, eight of 5.
+	// 1 s of start-up, four epochs of 10 s, 1 s again, eight epochs of 5 s
 	if got := measure.Makespan.Of(&cell.Metrics); got != 82 || cell.State != record.CellFinished {
 		t.Errorf("it took %v s, and is %s: %s", got, cell.State, cell.Error)
 	}
@@ -194,7 +194,7 @@ func TestControllersOfSimulatedJobs(t *testing.T) {
 	if len(rows) != 1 {
 		t.Fatalf("%d rows", len(rows))
 	}
-	// The last of its eight epochs is known from its end, and not reported.
+	// The last of its eight epochs is known from the job's end and is not reported.
 	if r := rows[0]; r.How != "restart" || r.Gain != 40 || r.Cost != 1 || r.Sure != 0.9 || r.ActualGain != 35 ||
 		r.ActualCost != 1 || r.ActualRemaining != 41 {
 		t.Errorf("%+v", r)

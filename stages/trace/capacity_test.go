@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Jobs that no hardware holds leave a trace, with all that is known of each.
+// Jobs that no hardware can hold are removed from a trace, with all their data.
 func TestLeaveOut(t *testing.T) {
 	trace := func() *experiment.Trace {
 		return &experiment.Trace{File: "/logs/l.csv", Block: []int32{0, 1, 2, 3}, Trace: workload.Trace{

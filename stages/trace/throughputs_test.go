@@ -11,13 +11,13 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// TestRatesOfChangingBatches: the speed of a job whose batch size changes is its average over its phases, on each
-// device that runs all of them.
+// TestRatesOfChangingBatches checks that the speed of a job with a changing batch size is the average over its phases,
+// on each device that can run all phases.
 func TestRatesOfChangingBatches(t *testing.T) {
 	const head = "job_type,device,workers,steps_per_s\n"
 	const small = "LM (batch size 20),fast,1,4\nLM (batch size 20),slow,1,2\n"
 	for rows, want := range map[string]map[string]float64{
-		small: {"fast": 4, "slow": 2}, // without the larger batch size the first one is kept
+		small: {"fast": 4, "slow": 2}, // the table lacks the larger batch size here, so the first one is kept
 		small + "LM (batch size 80),fast,1,2\nLM (batch size 80),slow,1,0\n": {"fast": 89520. / (29840./4 + 14920./2)},
 	} {
 		table, err := throughput.Read("t.csv", strings.NewReader(head+rows))
@@ -37,7 +37,7 @@ func TestRatesOfChangingBatches(t *testing.T) {
 	}
 }
 
-// TestNeighbours: a job keeps the part of its speed that it has with a neighbour.
+// TestNeighbours checks that a job keeps its measured fraction of speed next to a neighbor.
 func TestNeighbours(t *testing.T) {
 	table, err := throughput.Read("t", strings.NewReader("device,workers,job_type,beside,steps_per_s\n"+
 		"v100,1,A,,2\nv100,1,B,,1\nv100,1,A,B,1.5\nv100,1,A,A,1\nk80,1,A,,1\nk80,1,A,B,0\nv100,2,A,,3\nv100,2,A,B,3\n"))

@@ -41,7 +41,7 @@ func measured(t *testing.T) []Sample {
 	return out
 }
 
-// durations are seconds of 64,000 steps of ResNet-32 with 2 to 8 workers (ICAC 2019).
+// durations are the seconds of 64,000 steps of ResNet-32 with 2 to 8 workers (ICAC 2019).
 func durations() []Sample {
 	var out []Sample
 	for _, d := range []struct {
@@ -61,7 +61,7 @@ func durations() []Sample {
 	return out
 }
 
-// scores are the mean absolute errors of the left-out samples, in percent.
+// scores returns the mean absolute errors for the left-out samples, in percent.
 func scores(t *testing.T, samples []Sample) (queued, apart, unlimited, linear float64) {
 	t.Helper()
 	predictions, err := LeaveOut(samples, 5)
@@ -79,8 +79,8 @@ func scores(t *testing.T, samples []Sample) (queued, apart, unlimited, linear fl
 	return queued / n, apart / n, unlimited / n, linear / n
 }
 
-// TestLargerClustersOfMeasurements: of clusters of 5 to 8 workers that were left out, the speed is known within
-// 10%, far better than without a limit of the parameter servers or on a straight line.
+// TestLargerClustersOfMeasurements checks that the speed of left-out clusters with 5 to 8 workers is predicted within
+// 10%. Predictions without a limit of parameter servers, and by a straight line, are far worse.
 func TestLargerClustersOfMeasurements(t *testing.T) {
 	queued, apart, unlimited, linear := scores(t, measured(t))
 	t.Logf("mean absolute errors: queued %.2f%%, apart %.2f%%, unlimited %.2f%%, linear %.2f%%", queued, apart,
@@ -90,8 +90,8 @@ func TestLargerClustersOfMeasurements(t *testing.T) {
 	}
 }
 
-// TestLargerClustersOfDurations: the same on the durations of another study, V100 and K80, one and two parameter
-// servers.
+// TestLargerClustersOfDurations checks the same for durations from another study: V100 and K80, with one and two
+// parameter servers.
 func TestLargerClustersOfDurations(t *testing.T) {
 	queued, apart, unlimited, linear := scores(t, durations())
 	t.Logf("mean absolute errors: queued %.2f%%, apart %.2f%%, unlimited %.2f%%, linear %.2f%%", queued, apart,
@@ -113,7 +113,7 @@ func TestLargerClustersOfDurations(t *testing.T) {
 	}
 }
 
-// TestSpeedByHand: the law of the queue and of the limit, by hand.
+// TestSpeedByHand compares speeds of both forms of the law with values computed by hand.
 func TestSpeedByHand(t *testing.T) {
 	l := Law{Form: Apart, Rates: []Rate{{"K80", 4}, {"V100", 12}}, Limit: 20, Exponent: 1, Sharpness: 2}
 	for _, c := range []struct {
@@ -141,7 +141,7 @@ func TestSpeedByHand(t *testing.T) {
 	}
 }
 
-// TestFitFindsALaw: samples of a law give it back.
+// TestFitFindsALaw checks that a fit to samples of a law returns this law.
 func TestFitFindsALaw(t *testing.T) {
 	for _, form := range Forms {
 		l := Law{Form: form, Rates: []Rate{{"K80", 4.5}, {"V100", 15}}, Limit: 45, Exponent: 0.9, Sharpness: 4}
@@ -166,7 +166,7 @@ func TestFitFindsALaw(t *testing.T) {
 	}
 }
 
-// drawnModels are measured clusters of one to eight workers that train drawn models.
+// drawnModels returns measured clusters of one to eight workers for random models.
 func drawnModels(r *rand.Rand, name string, exponent func() float64, sharpness float64) (out []Sample) {
 	for m := range 2 {
 		rate := 8 + 12*r.Float64()
@@ -182,8 +182,9 @@ func drawnModels(r *rand.Rand, name string, exponent func() float64, sharpness f
 	return out
 }
 
-// TestModelsOfTheirOwn: two models that a second parameter server hardly helps leave the predictions of two others
-// alone, also where their speed bends otherwise. The others' large clusters with two servers are predicted from the rest.
+// TestModelsOfTheirOwn has two models that a second parameter server hardly helps. They do not affect predictions of
+// two other models, even if their speed reaches the limit more abruptly. The others' large clusters with two servers
+// are predicted from their remaining samples.
 func TestModelsOfTheirOwn(t *testing.T) {
 	miss := func(samples []Sample) float64 {
 		sum, n := 0.0, 0.0
@@ -217,7 +218,7 @@ func TestModelsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestFewSamples: whatever there is gives a law, or an error.
+// TestFewSamples checks that any set of samples gives a law or an error.
 func TestFewSamples(t *testing.T) {
 	if _, err := Fit(nil, Queued); !errors.Is(err, ErrNoSamples) {
 		t.Errorf("without samples: %v", err)
@@ -243,7 +244,8 @@ func TestFewSamples(t *testing.T) {
 	}
 }
 
-// TestMoreIsNotSlower: a worker or a parameter server more never slows a cluster down, and no limit is exceeded.
+// TestMoreIsNotSlower checks that another worker or parameter server never reduces the speed, and that no limit is
+// exceeded.
 func TestMoreIsNotSlower(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		l := Law{
@@ -269,8 +271,8 @@ func TestMoreIsNotSlower(t *testing.T) {
 	})
 }
 
-// TestLinesByHand: a straight line through the rest of a group, proportion to its one sample, and the mean speed of a
-// worker, of the group or else of all clusters of the model and device.
+// TestLinesByHand checks three predictions: a straight line through the rest of a group, a line through the origin and
+// one sample, and the mean speed of a worker. The mean is over the group, or over all clusters of the model and device.
 func TestLinesByHand(t *testing.T) {
 	at := func(device string, servers, workers int, speed float64) Sample {
 		return Sample{Device: device, Servers: servers, Workers: workers, StepsPerSecond: speed}
@@ -280,9 +282,9 @@ func TestLinesByHand(t *testing.T) {
 		of                Sample
 		linear, unlimited float64
 	}{
-		{at("a", 1, 5, 0), 22.5, 5 * (5 + 4 + 14./3) / 3},             // 0 + 4.5 a worker
-		{at("a", 2, 6, 0), 21, 21},                                    // one sample: in proportion
-		{at("a", 4, 4, 0), math.NaN(), 4 * (5 + 4 + 14./3 + 3.5) / 4}, // no group: all of the device
+		{at("a", 1, 5, 0), 22.5, 5 * (5 + 4 + 14./3) / 3},             // 0 + 4.5 per worker
+		{at("a", 2, 6, 0), 21, 21},                                    // one sample: proportional to workers
+		{at("a", 4, 4, 0), math.NaN(), 4 * (5 + 4 + 14./3 + 3.5) / 4}, // no group: the mean of all clusters of the device
 		{at("b", 3, 2, 0), math.NaN(), 200}, {at("c", 1, 2, 0), math.NaN(), math.NaN()},
 	} {
 		got, mean := linear(rest, c.of), unlimited(rest, c.of)
@@ -293,8 +295,8 @@ func TestLinesByHand(t *testing.T) {
 	}
 }
 
-// TestLeaveOutTheLarge: of each group only the clusters with the least number of workers or more are left out,
-// together. Their predictions come from the rest.
+// TestLeaveOutTheLarge checks that only a group's clusters with at least the given number of workers are left out, all
+// together, and predicted from the rest.
 func TestLeaveOutTheLarge(t *testing.T) {
 	all := durations()
 	predictions, err := LeaveOut(all, 7)
@@ -321,8 +323,8 @@ func TestLeaveOutTheLarge(t *testing.T) {
 	}
 }
 
-// TestFitIsTheLikeliest: no step away from the fit is more probable, and parameters that the samples do not determine
-// have their prior values.
+// TestFitIsTheLikeliest checks that no small change of the fit is more probable, and that parameters that the samples
+// do not determine have their prior values.
 func TestFitIsTheLikeliest(t *testing.T) {
 	for _, samples := range [][]Sample{durations()[:9], {{Device: "a", Servers: 1, Workers: 1, StepsPerSecond: 4}}} {
 		p := newProblem(samples, Apart)
@@ -364,7 +366,7 @@ func TestFitIsTheLikeliest(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoLaw and no sample is refused.
+// TestWhatIsNoLaw checks that invalid laws and empty samples are errors.
 func TestWhatIsNoLaw(t *testing.T) {
 	rates := []Rate{{"a", 1}}
 	for name, c := range map[string]struct {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// To who is blind all types where a job runs are as fast as one of them, or as its fastest if it does not run on that.
+// For a blind policy, a job is as fast on all its types as on the given type, or as on its fastest type if it cannot
+// run on the given one.
 func TestBlind(t *testing.T) {
 	p := &Problem{Jobs: []Job{{Speed: []float64{4, 2, 0}}, {Speed: []float64{0, 2, 3}}}}
 	for of, want := range [][2][]float64{{{4, 4, 0}, {0, 3, 3}}, {{2, 2, 0}, {0, 2, 2}}, {{4, 4, 0}, {0, 3, 3}}} {
@@ -21,9 +22,9 @@ func TestBlind(t *testing.T) {
 	}
 }
 
-// What jobs would have done by themselves is kept from one division to the next. A job at 2 units a second has had the
-// device for itself for 4 s when another one comes: 12 of its 20 units are left. With half of the device it would end after
-// 4 + 12 s, and the other after 12: half of the device makes the ratios (4+12)/16 and 12/12.
+// Progress in an even share is kept between divisions. A job with 2 units/s has used the device alone for 4 s when
+// another job arrives; 12 of its 20 units remain. With half of the device it would end after 4 + 12 s, and the other
+// job after 12 s. So half of the device gives the ratios (4+12)/16 and 12/12.
 func TestFinishTimeFairnessRemembers(t *testing.T) {
 	p := &Problem{Types: []Devices{{Name: "gpu", Count: 1}}}
 	job := func(n int32, speed, left, age float64) Job {
@@ -43,7 +44,7 @@ func TestFinishTimeFairnessRemembers(t *testing.T) {
 	near(t, "the part of the second", d[1][0], 0.5)
 }
 
-// Pairs run where both make progress, and on types that have devices enough.
+// Pairs run on types where both jobs make progress and there are enough devices.
 func TestWherePairsRun(t *testing.T) {
 	if !slices.Equal((Team{3, 5}).Jobs(), []int32{3, 5}) || !slices.Equal(Alone(3).Jobs(), []int32{3}) ||
 		!(Team{3, 5}).Has(5) || !(Team{3, 5}).Has(3) || Alone(3).Has(5) {
@@ -69,8 +70,8 @@ func TestWherePairsRun(t *testing.T) {
 	}
 }
 
-// Who has received nothing comes before all who have; who was given no time comes last, and who came after the division
-// has none. Of equal priorities the one with the greater deficit is first, then the one with more time.
+// A team that has received no time comes before teams that have. A team without time in the division comes last, and a
+// job that arrived after the division has no priority. Equal priorities are ordered by deficit, then by time.
 func TestPriorities(t *testing.T) {
 	m := Mechanism{spent: []float64{10, 0}, division: map[Team][]float64{
 		Alone(0): {0.5, 0.5}, Alone(1): {0.25, 0.25}, Alone(2): {0, 0}, Alone(3): {0.5, 0.5}},
@@ -120,14 +121,14 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// A job keeps its device while it runs, and no other job gets it; types that are full at the start are on no list.
+// A job keeps its device until it ends. Types that are full at the start are not listed.
 func TestBlindFIFOKeepsPlaces(t *testing.T) {
 	p := &Problem{Types: []Devices{{Name: "a", Count: 1}, {Name: "b", Count: 1}}}
 	add := func(n int32) {
 		p.Jobs = append(p.Jobs, Job{Number: n, Workers: []float64{1, 1}, Speed: []float64{1, 1}})
 	}
 	f := Find("fifo").New(Options{Blind: true, Seed: 1})
-	for n, want := range []int{1, 0, -1} { // b, the last by name; then a; then nothing is left
+	for n, want := range []int{1, 0, -1} { // b, the last by name; then a; then no device is left
 		add(int32(n))
 		d, err := f.Divide(p)
 		if err != nil || slices.Index(d[n], 1) != want || d[0][1] != 1 {
@@ -136,7 +137,7 @@ func TestBlindFIFOKeepsPlaces(t *testing.T) {
 	}
 }
 
-// A kind has a name, and is registered once; those without a place come last.
+// A kind must have a name and can be registered once. Kinds without a place in the order come last.
 func TestKindsAreRegisteredOnce(t *testing.T) {
 	for _, name := range []string{"", "max_min"} {
 		func() {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 )
 
-// packable are jobs and pairs at random on some types of devices.
+// packable returns random jobs and pairs on several device types.
 func packable(chance *Chance) *Problem {
 	p := &Problem{}
 	for range 1 + chance.Below(3) {
@@ -39,7 +39,7 @@ func packable(chance *Chance) *Problem {
 	return p
 }
 
-// least returns the z of a division with pairs.
+// least returns the value z of a division with pairs.
 func (p *Problem) least(d Division) float64 {
 	z := math.Inf(1)
 	for i := range p.Jobs {
@@ -58,8 +58,7 @@ func (p *Problem) least(d Division) float64 {
 	return z
 }
 
-// simplex solves packedMaxMin with all pairs, those that gain nothing as well, by gonum's dense
-// simplex.
+// simplex solves packedMaxMin by gonum's dense simplex, with all pairs, including those that gain nothing.
 func (p *Problem) simplex() (float64, error) {
 	types, m := len(p.Types), len(p.Jobs)
 	teams := p.teams()
@@ -106,7 +105,7 @@ func TestPackedMaxMinIsThatOfTheSimplex(t *testing.T) {
 		}
 		want, err := p.simplex()
 		if err != nil {
-			continue // gonum's simplex gives up on some
+			continue // gonum's simplex fails for some problems
 		}
 		compared++
 		if z := p.least(d); math.Abs(z-want) > 1e-6*want {
@@ -118,8 +117,8 @@ func TestPackedMaxMinIsThatOfTheSimplex(t *testing.T) {
 	}
 }
 
-// Two jobs keep 0.8 of their speed next to each other, a third one 0.3. On one device the first
-// two share all of the time that the third does not have: 0.8 y = 1 - y.
+// Two jobs keep 0.8 of their speed next to each other, and a third one 0.3. On one device, the pair runs when the third
+// job does not: 0.8 y = 1 - y.
 func TestPairsThatGain(t *testing.T) {
 	job := func(i int32) Job { return Job{Number: i, Workers: []float64{1}, Speed: []float64{2}, Weight: 1} }
 	p := &Problem{Types: []Devices{{Count: 1}}, Jobs: []Job{job(0), job(1), job(2)}, Pairs: []Pair{
@@ -133,7 +132,7 @@ func TestPairsThatGain(t *testing.T) {
 	}
 }
 
-// A pair and another job run one at a time on one device; no job is picked twice.
+// A pair and a single job run in turns on one device; no job is picked twice in a round.
 func TestMechanismPicksPairs(t *testing.T) {
 	p := &Problem{Types: []Devices{{Name: "gpu", Count: 1}}}
 	for i := range 3 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// two is two types of devices, the first with one device and the second with one.
+// two returns a problem with two device types, with one device each.
 func two(jobs ...Job) *Problem {
 	p := &Problem{Types: []Devices{{Name: "fast", Count: 1, Price: 3}, {Name: "slow", Count: 1, Price: 1}}}
 	for i, j := range jobs {
@@ -91,8 +91,8 @@ func TestMakespanWithinATolerance(t *testing.T) {
 	}
 }
 
-// Two jobs that are alike: with an even part of each device both have the speed 2.5 of the
-// isolated division, and no other gives both more.
+// Two equal jobs: an even share of each device gives both the speed 2.5 of the isolated division, and no division gives
+// both more.
 func TestFinishTimeFairness(t *testing.T) {
 	p := two(Job{Speed: []float64{4, 1}, Left: 10}, Job{Speed: []float64{4, 1}, Left: 10})
 	d := divided(t, "finish_time_fairness", p)
@@ -100,17 +100,17 @@ func TestFinishTimeFairness(t *testing.T) {
 	near(t, "the speed of the second", p.Jobs[1].throughput(d[1]), 2.5)
 }
 
-// The fast device is worth 4/3 and 3/3 per dollar, the slow one 1 and 2. Without deadlines each
-// is on its own; a job that needs the fast one in order to be in time gets it.
+// Per dollar, the fast device does 4/3 and 3/3 of the jobs' work, and the slow one 1 and 2. Without deadlines each job
+// uses its better device. A job that needs the fast device to meet its deadline gets it.
 func TestMinCost(t *testing.T) {
 	p := two(Job{Speed: []float64{4, 1}, Left: 8}, Job{Speed: []float64{3, 2}, Left: 9})
 	d := divided(t, "min_cost", p)
 	near(t, "the part of the fast device that the first has", d[0][0], 1)
 	near(t, "the part of the slow device that the second has", d[1][1], 1)
-	p.Jobs[1].Due = 3 // it must be as fast as 3
+	p.Jobs[1].Due = 3 // it must have the speed 3
 	d = divided(t, "min_cost", p)
 	near(t, "the speed of the one with a deadline", p.Jobs[1].throughput(d[1]), 3)
-	p.Jobs[1].Due = 1 // it cannot be in time
+	p.Jobs[1].Due = 1 // it cannot meet its deadline
 	d = divided(t, "min_cost", p)
 	near(t, "the part of the slow device that the second has when it is late", d[1][1], 1)
 }
@@ -161,7 +161,7 @@ func TestBlindFIFO(t *testing.T) {
 	}
 }
 
-// drawProblem draws jobs of all sorts on three types of devices.
+// drawProblem returns random jobs on three device types.
 func drawProblem(chance *Chance) *Problem {
 	p := &Problem{Types: []Devices{{Name: "a", Count: 1 + float64(chance.Below(8)), Price: 3},
 		{Name: "b", Count: 1 + float64(chance.Below(8)), Price: 1}, {Name: "c", Count: 1 + float64(chance.Below(8)), Price: 0.5}}}
@@ -186,7 +186,7 @@ func drawProblem(chance *Chance) *Problem {
 	return p
 }
 
-// No kind gives more than there is, whatever the jobs.
+// For random jobs, no kind uses more devices or time than exist.
 func TestDivisionsFit(t *testing.T) {
 	chance := NewChance(3)
 	for range 60 {
@@ -216,7 +216,7 @@ func TestDivisionsFit(t *testing.T) {
 	}
 }
 
-// What Python's random.Random(0).randrange(3) and random.Random(5).shuffle give.
+// The expected values are from Python's random.Random(0).randrange(3) and random.Random(5).shuffle.
 func TestChanceIsThatOfPython(t *testing.T) {
 	c := NewChance(0)
 	for i, want := range []int{1, 1, 0, 1, 2, 1, 1, 1, 1, 1, 2, 0} {
@@ -233,7 +233,7 @@ func TestChanceIsThatOfPython(t *testing.T) {
 	}
 }
 
-// Two jobs are to share one device, two parts to one: of nine rounds the first runs six.
+// Two jobs share a device two to one: of nine rounds, the first job runs in six.
 func TestMechanismFollowsTheDivision(t *testing.T) {
 	p := &Problem{Types: []Devices{{Name: "gpu", Count: 1}}, Jobs: []Job{
 		{Number: 0, Workers: []float64{1}, Speed: []float64{1}}, {Number: 1, Workers: []float64{1}, Speed: []float64{1}},
@@ -254,7 +254,7 @@ func TestMechanismFollowsTheDivision(t *testing.T) {
 	}
 }
 
-// No division from another kind or from chance is better by the objective of a kind than the kind's division.
+// No division by another kind or at random has a better objective of a kind than the kind's own division.
 func TestEachKindIsBestAtItsOwn(t *testing.T) {
 	values := map[string]func(p *Problem, d Division) float64{
 		"makespan": func(p *Problem, d Division) (last float64) {
@@ -304,7 +304,7 @@ func TestEachKindIsBestAtItsOwn(t *testing.T) {
 	}
 }
 
-// drawDivision draws a division that fits.
+// drawDivision returns a random division that is possible.
 func drawDivision(chance *Chance, p *Problem) Division {
 	d, left := p.nothing()
 	for range 3 * len(p.Jobs) {
@@ -320,8 +320,8 @@ func drawDivision(chance *Chance, p *Problem) Division {
 	return d
 }
 
-// Over many rounds each job runs on each type for about the time that the division gives it, also when the division
-// changes on the way; jobs that are given none do not run where the kind lets devices stand idle.
+// Over many rounds, each job runs on each type for about its time in the division, even if the division changes
+// meanwhile. A job without time does not run if the kind leaves devices idle.
 func TestMechanismFollowsAnyDivision(t *testing.T) {
 	chance := NewChance(11)
 	for range 10 {
@@ -332,7 +332,7 @@ func TestMechanismFollowsAnyDivision(t *testing.T) {
 		m := Mechanism{Round: 10, Idle: true}
 		now := 0.0
 		for range 2 {
-			// A division of whole tenths with no job on both types, so that there are rounds that follow it.
+			// The division has multiples of 0.1 and no job on both types, so that rounds can follow it exactly.
 			d, left := p.nothing()
 			for i := range p.Jobs {
 				ty := chance.Below(2)
@@ -370,8 +370,8 @@ func TestMechanismFollowsAnyDivision(t *testing.T) {
 	}
 }
 
-// A team's deficit or surplus is carried over to the next division: three quarters and a quarter of 20 s, in which
-// the first alone ran, and then of 10 s in which none did.
+// A team's deficit or surplus is carried over to the next division. First 20 s are divided 3:1 and only the first team
+// runs; then 10 s are divided and no team runs.
 func TestDeficitsAreCarriedOver(t *testing.T) {
 	p := &Problem{Types: []Devices{{Name: "gpu", Count: 1}}, Jobs: []Job{
 		{Number: 0, Workers: []float64{1}, Speed: []float64{1}}, {Number: 1, Workers: []float64{1}, Speed: []float64{1}},
@@ -379,9 +379,9 @@ func TestDeficitsAreCarriedOver(t *testing.T) {
 	m := Mechanism{Round: 10}
 	d := Division{{0.75}, {0.25}}
 	for _, c := range []struct {
-		now, ran   float64 // since the division before
+		now, ran   float64 // since the previous division
 		deficits   [2]float64
-		priorities [2]float64 // x over the part of the time since the division, half a round each at its beginning
+		priorities [2]float64 // x divided by the fraction of the time since the division; both start with half a round
 	}{{0, 0, [2]float64{0, 0}, [2]float64{1.5, 0.5}}, {20, 20, [2]float64{-5, 5}, [2]float64{1.5, 0.5}}, {30, 0, [2]float64{2.5, 7.5}, [2]float64{1.5, 0.5}}} {
 		if c.ran > 0 {
 			m.Ran(Alone(0), 0, c.ran)
@@ -396,7 +396,7 @@ func TestDeficitsAreCarriedOver(t *testing.T) {
 	}
 }
 
-// A pair gains where it does more than its jobs by turns, and both can run.
+// A pair gains if it does more work than its jobs in turns, and both can run.
 func TestGains(t *testing.T) {
 	for _, c := range []struct {
 		a, b, besideA, besideB float64
@@ -409,7 +409,7 @@ func TestGains(t *testing.T) {
 	}
 }
 
-// Who waits first has the place of who has ended, if it can run there and there is room for it.
+// The first waiting job gets the place of an ended job, if it can run there and has room.
 func TestBlindFIFOGivesPlacesOn(t *testing.T) {
 	for name, c := range map[string]struct {
 		workers, speed float64
@@ -427,8 +427,8 @@ func TestBlindFIFOGivesPlacesOn(t *testing.T) {
 	}
 }
 
-// TestFifoBlindServesJobsThatRunOnFewTypes: a job of eight devices where the type that is the last by name has four is
-// given the other type.
+// TestFifoBlindServesJobsThatRunOnFewTypes checks that a job of eight devices gets the other type if the last type by
+// name has only four devices.
 func TestFifoBlindServesJobsThatRunOnFewTypes(t *testing.T) {
 	p := &Problem{
 		Types: []Devices{{Name: "k80", Count: 8}, {Name: "v100", Count: 4}},
@@ -440,8 +440,8 @@ func TestFifoBlindServesJobsThatRunOnFewTypes(t *testing.T) {
 	}
 }
 
-// TestOneQueue: type after type, slow devices first, a job that should have all of a fast one takes a free slow one; in
-// one queue it has the fast one. Of two jobs the one with the greatest priority is the first there, on any type.
+// TestOneQueue: type after type, with slow devices first, a job takes a free slow device although all of a fast device
+// is its share. In one queue it gets the fast device. The job with the highest priority is first, on any type.
 func TestOneQueue(t *testing.T) {
 	alone := Division{{0, 1}}
 	both := Division{{0.5, 0.25}, {0.25, 0.75}}
@@ -468,12 +468,12 @@ func TestOneQueue(t *testing.T) {
 	}
 }
 
-// TestIsolatedCountsTimeThatIsLost: a job has its part of GPUs that it cannot run on, but not of cores.
+// TestIsolatedCountsTimeThatIsLost checks that a job has a share of GPUs on which it cannot run, but not of such cores.
 func TestIsolatedCountsTimeThatIsLost(t *testing.T) {
 	p := two(Job{Speed: []float64{2, 0}, Workers: []float64{2, 2}}, Job{Speed: []float64{1, 1}, Workers: []float64{1, 1}})
 	p.Types[0].Count, p.Types[1].Count = 4, 4
 	d := p.isolated()
-	near(t, "of both types, one lost", d[0][0], 0.5) // 4/2/2 of each, scaled to all of its time
+	near(t, "of both types, one lost", d[0][0], 0.5) // 4/2/2 of each type, scaled down to all of its time
 	near(t, "of what is lost", d[0][1], 0.5)
 	near(t, "of a job that runs anywhere", d[1][0], 0.5)
 	p.Types[1].Cores = true

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// Lines that are wrong in the same way are counted together, whatever they quote.
+// Lines with the same mistake are counted together, even if they quote different texts.
 func TestMalformed(t *testing.T) {
 	line := func(n int, text string) error {
 		return fmt.Errorf("trace: %w", &textfile.LineError{File: "f", Line: n, Err: errors.New(text)})

@@ -32,7 +32,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// gzipped returns n bytes of a character, packed with gzip.
+// gzipped returns n repetitions of a text, compressed with gzip.
 func gzipped(t *testing.T, n int, c string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -49,7 +49,7 @@ func gzipped(t *testing.T, n int, c string) string {
 	return b.String()
 }
 
-// Only regular files are read, and no file that unpacks to far more than a text does.
+// Only regular files are read, and no file that uncompresses to far more than text does.
 func TestReadFileRefuses(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
@@ -75,7 +75,7 @@ func TestReadFileRefuses(t *testing.T) {
 	}
 }
 
-// Little is read of a small file that unpacks to a large one, and never more than the absolute limit.
+// Reading stops early for a small file that uncompresses to a large one, and always at the absolute limit.
 func TestUnpackIsBounded(t *testing.T) {
 	bomb := filepath.Join(t.TempDir(), "bomb.csv.gz")
 	put(t, bomb, gzipped(t, 100<<20, "1,2,3\n")) // about 100 kB
@@ -93,7 +93,7 @@ func TestUnpackIsBounded(t *testing.T) {
 	}
 }
 
-// The digest is the digest of the file as it is stored, read to its end.
+// The digest is of the stored file, up to its end.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	plain, gz := filepath.Join(dir, "a"), filepath.Join(dir, "a.gz")
@@ -115,7 +115,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// An error shows its line of the file, without the rest of it in memory.
+// An error shows its line of the file, without reading the rest of the file into memory.
 func TestErrorsShowTheirLines(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.csv")
@@ -124,7 +124,7 @@ func TestErrorsShowTheirLines(t *testing.T) {
 	d := language.Finder{Reporter: eval.NewReporter()}
 	from := language.Input{Path: path, Shown: "a.csv"}
 	var joined []error
-	for i, line := range []int{2, 3, 4, 5, 9} { // each is wrong in another way
+	for i, line := range []int{2, 3, 4, 5, 9} { // each line has a different mistake
 		joined = append(joined, &textfile.LineError{File: "a.csv", Line: line, Err: fmt.Errorf("%c is missing", 'a'+i)})
 	}
 	FileErrors(d, from, hcl.Range{}, errors.Join(joined...))
@@ -144,7 +144,7 @@ func TestErrorsShowTheirLines(t *testing.T) {
 	var before, after runtime.MemStats
 	huge := filepath.Join(dir, "huge.csv")
 	put(t, huge, "")
-	if err := os.Truncate(huge, 64<<20); err != nil { // takes no room on the disk
+	if err := os.Truncate(huge, 64<<20); err != nil { // the file uses no disk space
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&before)

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// Columns are found by their names, and rows by their texts.
+// Columns are selected by name, and rows by the texts of columns.
 func TestColumns(t *testing.T) {
 	read := func(text string, columns []string, where ...schema.Setting) ([][]float64, string) {
 		path := filepath.Join(t.TempDir(), "f.csv")

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// A file that is not text is reported as its actual kind, before a reader splits it into lines.
+// For a file that is not text, the error names its kind. It is detected before lines are read.
 func TestWhatIsNoText(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -25,7 +25,7 @@ func TestWhatIsNoText(t *testing.T) {
 		{"a.csv", "", ""},
 		{"a.csv", "\xef\xbb\xbf" + lines, ""},
 		{"a.csv.gz", whole, ""},
-		{"a.tar", "PK\x03\x04\x00", ""}, // for the reader of archives to say
+		{"a.tar", "PK\x03\x04\x00", ""}, // a reader of archives reports this
 		{"a.csv", "PK\x03\x04" + lines, "packed with zip"},
 		{"a.csv.gz", "PK\x03\x04" + lines, "it is not packed with gzip"},
 		{"a.csv", "\xfd7zXZ\x00" + lines, "damaged"},

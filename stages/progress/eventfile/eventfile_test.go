@@ -20,8 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/progress/eventfile"
 )
 
-// The file was written by tensorboardX 2: five steps of two scalars, a text and a
-// histogram.
+// The file was written by tensorboardX 2. It has five steps of two scalars, a text and a histogram.
 const written = "testdata/events.out.tfevents.1000.host"
 
 func TestScalarsOfAFile(t *testing.T) {
@@ -49,8 +48,8 @@ func TestScalarsOfAFile(t *testing.T) {
 	}
 }
 
-// TestEveryCut reads files that are cut at any byte: no panic, no error, and no scalar
-// that is not in the file.
+// TestEveryCut reads files that are cut at any byte. There must be no panic, no error, and no scalar that the file
+// lacks.
 func TestEveryCut(t *testing.T) {
 	raw, err := os.ReadFile(written)
 	if err != nil {
@@ -120,15 +119,15 @@ func record(data []byte) []byte {
 	return slices.Concat(length, masked(length), data, masked(data))
 }
 
-// TestTensors reads scalars that are written as tensors, as TensorFlow 2 does: their numbers are in a list, in a packed
-// list or in bytes. A tensor with a dimension, or without a number, is no scalar.
+// TestTensors reads scalars that are stored as tensors, as TensorFlow 2 does: in a list, a packed list or bytes. A
+// tensor with a dimension, or without a number, is not a scalar.
 func TestTensors(t *testing.T) {
 	kind := func(k uint64) []byte {
 		return protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), k)
 	}
 	single := protowire.AppendFixed32(nil, math.Float32bits(2.5))
 	double := protowire.AppendFixed64(nil, math.Float64bits(0.1))
-	one := func(n protowire.Number, b []byte) []byte { // a number that stands alone
+	one := func(n protowire.Number, b []byte) []byte { // a single number
 		return append(protowire.AppendTag(nil, n, map[int]protowire.Type{4: protowire.Fixed32Type,
 			8: protowire.Fixed64Type}[len(b)]), b...)
 	}
@@ -137,7 +136,7 @@ func TestTensors(t *testing.T) {
 	dimension := bytesOf(2, bytesOf(2, nil))
 	for name, c := range map[string]struct {
 		tensor []byte
-		value  float64 // NaN for none
+		value  float64 // NaN: no value
 	}{
 		"float":              {slices.Concat(kind(1), noDimension, one(5, single)), 2.5},
 		"packed float":       {slices.Concat(kind(1), bytesOf(5, single)), 2.5},
@@ -170,7 +169,8 @@ func TestTensors(t *testing.T) {
 	}
 }
 
-// TestDamagedEvents: the data has right checksums but is not an event; empty fields and groups are not events.
+// TestDamagedEvents has records with right checksums that are not events. Empty fields and groups are not events
+// either.
 func TestDamagedEvents(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"no tag":          {0x80},
@@ -211,8 +211,7 @@ func TestNamesOfScalars(t *testing.T) {
 	}
 }
 
-// A follower names the runs and tags that it has seen, and says once that a file is damaged; it continues with the
-// others.
+// A follower lists the runs and tags that it has read. It reports a damaged file once, and continues with the others.
 func TestFollowManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	raw, err := os.ReadFile(written)
@@ -247,7 +246,7 @@ func TestFollowManyFiles(t *testing.T) {
 	}
 }
 
-// bytesOf is a field of a protocol buffer that holds bytes.
+// bytesOf returns a field of a protocol buffer with bytes.
 func bytesOf(n protowire.Number, value []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), value)
 }
@@ -258,8 +257,8 @@ func next(f *eventfile.Follower) (all []eventfile.Scalar, err error) {
 	return all, err
 }
 
-// A file may be from somebody else: long records are not taken into memory, many scalars come in batches, and what a
-// follower remembers is bounded.
+// Files may be malicious: long records are not read into memory, many scalars come in batches, and a follower stores a
+// limited number of tags.
 func TestHostileFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "events.out.tfevents.1")
@@ -268,7 +267,7 @@ func TestHostileFiles(t *testing.T) {
 		value = append(value, 0x15, 0, 0, 0x80, 0x3f)
 		return bytesOf(5, bytesOf(1, value))
 	}
-	heldBy := func(f func()) uint64 { // the memory that a call takes at once, roughly
+	heldBy := func(f func()) uint64 { // the memory that a call allocates at once, approximately
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
@@ -335,7 +334,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { _, _, _ = eventfile.Read(bytes.NewReader(b)) })
 }
 
-// A step that no program reaches ends the reading of a file.
+// Reading a file ends at a step that no program reaches.
 func TestStepsAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	for step, want := range map[uint64]int{contract.MostCount: 1, 1 << 62: 0} {

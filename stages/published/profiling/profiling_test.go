@@ -25,7 +25,7 @@ var profilingAt, onGPU, profilingNumber, gantt, twoKinds = schedulertest.At, sch
 
 func one(cores int) Cluster { return Cluster{Nodes: []Node{{Threads: cores}}} }
 
-// trace is a Recorder that keeps all.
+// trace is a Recorder that stores everything.
 type trace struct {
 	events    []Event
 	decisions []Decision
@@ -34,7 +34,7 @@ type trace struct {
 func (t *trace) Event(e *Event)       { t.events = append(t.events, *e) }
 func (t *trace) Decision(d *Decision) { t.decisions = append(t.decisions, *d) }
 
-// profiled runs jobs whose policy learns of them by samples, on the engine of the run or a simulated one.
+// profiled runs jobs whose policy learns from samples, on the engine of the run or a simulated one.
 func profiled(t rapid.TB, r Run, byClass bool) *trace {
 	t.Helper()
 	if r.Engine == nil {
@@ -61,7 +61,7 @@ func profiled(t rapid.TB, r Run, byClass bool) *trace {
 	return tr
 }
 
-// of puts a job into a class.
+// of sets the class of a job.
 func of(class string, j Job) Job { j.Class = class; return j }
 
 func TestProfilingOnTheCluster(t *testing.T) {
@@ -75,49 +75,49 @@ func TestProfilingOnTheCluster(t *testing.T) {
 		jobs    []Job
 		want    string
 	}{
-		// A sample is a quarter of the run time: 2 s on cores, 1 s on the GPU. A begins on the cores, B meanwhile on the
-		// GPU. A is known at 3 and takes the GPU for 4 s, B at 4, when the cores alone are free.
+		// A sample takes a quarter of the run time: 2 s on cores, 1 s on the GPU. A starts on the cores and B on the
+		// GPU. A is known at 3 and takes the GPU for 4 s. B is known at 4, when only the cores are free.
 		{"each job", Policy{Order: SJF, Placement: Pairs}, 0.25, "job", twoKinds, []Job{either(0, 8, 4), either(0, 8, 4)}, `
 			A |2211111|
 			B |1.2222222222|
 			`},
-		// A's measured time holds for B as well, which waits until 3 and then has the cores.
+		// A's measured time is valid for B too. B waits until 3 and then gets the cores.
 		{"one of a class", Policy{Order: SJF, Placement: Pairs}, 0.25, "class", twoKinds,
 			[]Job{either(0, 8, 4), either(0, 8, 4)}, `
 			A |2211111|
 			B |...22222222|
 			`},
-		// On the cores a job takes three times as long: B is matched to the GPU as well, after A.
+		// On cores a job takes three times as long, so B is matched to the GPU after A.
 		{"allox", Policy{Order: "allox"}, 0.25, "class", twoKinds, []Job{either(0, 12, 4), either(0, 12, 4)}, `
 			A |22211111|
 			B |........1111|
 			`},
-		// Half of each job is run before, in the order of arrivals: A 2 s, B 3 s, and C, which comes at 5, before all jobs
-		// that are known. From 6 on they run in the policy's order.
+		// Half of each job runs as a sample, in the order of arrivals: A 2 s, B 3 s, and C, which arrives at 5, before
+		// all known jobs. From 6 on, the jobs run in the policy's order.
 		{"samples are first", Policy{Order: "srtf"}, 0.5, "job", one(1), []Job{profilingAt(0, 1, 4), profilingAt(0, 1, 6), profilingAt(5, 1, 2)}, `
 			A |11......1111|
 			B |..111.......111111|
 			C |     111|
 			`},
-		// B and C come when A runs, whom samples do not pause. B is known at 7, but then C's sample of 4 s goes first.
+		// B and C arrive while A runs; samples do not pause A. B is known at 7, but C's sample of 4 s comes first.
 		{"easy", Policy{Order: "srtf", Backfill: EASY}, 0.5, "job", one(2), []Job{profilingAt(0, 2, 4), profilingAt(3, 1, 2), profilingAt(3, 2, 8)}, `
 			A |222222|
 			B |   ...1....11|
 			C |   ....2222..22222222|
 			`},
-		// B's sample is before A. When it is known, nobody holds anything: A came first, and B has no room.
+		// B's sample runs before A. When B is known, no user holds resources: A arrived first, and B has no room.
 		{"users", Policy{Order: "drf_sjf", Backfill: NoBackfill}, 0.5, "job", one(2), []Job{profilingAt(0, 1, 4), profilingAt(0, 2, 2)}, `
 			A |11.1111|
 			B |..2....22|
 			`},
-		// A and B are of one class, but A's measured times on cores and GPU do not apply to B, which has cores alone.
-		// At 3 A is known, and has the GPU, while B's sample runs on the cores.
+		// A and B are of one class, but A's measured times on cores and GPU do not apply to B, which can run only on
+		// cores. At 3 A is known and gets the GPU, while B's sample runs on the cores.
 		{"one of a class with the same alternatives", Policy{Order: SJF}, 0.5, "class", twoKinds,
 			[]Job{either(0, 4, 2), profilingAt(0, 2, 6)}, `
 			A |22111|
 			B |..222222222|
 			`},
-		// C and D are of a different class than A: C's sample holds for D, not for A.
+		// C and D are of another class than A. C's sample is valid for D, but not for A.
 		{"classes", Policy{Order: SJF}, 0.5, "class", one(2),
 			[]Job{profilingAt(0, 2, 4), of("other", profilingAt(0, 2, 2)), of("other", profilingAt(0, 2, 2))}, `
 			A |22.....2222|
@@ -141,7 +141,7 @@ func TestProfilingOnTheCluster(t *testing.T) {
 	}
 }
 
-// A validator that knows of no samples, or of more than there were, calls the trace false.
+// The validator rejects a trace with samples that it does not expect, or with fewer samples.
 func TestValidatorKnowsSamples(t *testing.T) {
 	r := Run{Policy: Policy{Order: SJF, Settings: Settings{"profiling": 0.5}}, Cluster: one(1), Jobs: profilingNumber([]Job{profilingAt(0, 1, 4)})}
 	events := profiled(t, r, false).events
@@ -190,7 +190,7 @@ func TestAnyProfilingIsValid(t *testing.T) {
 	})
 }
 
-// failing is a simulated engine on which the first attempt of a job fails.
+// failing is a simulated engine on which a job's first attempt fails.
 type failing struct {
 	*simulated.Engine
 	job int
@@ -206,7 +206,8 @@ func (f *failing) Next(ctx context.Context, until time.Duration) (time.Duration,
 	return now, notices, err
 }
 
-// TestSampleThatFails: where the job that runs the samples of its class fails, the next one runs those that are left.
+// TestSampleThatFails checks that, if the job that runs samples for its class fails, the next job runs the remaining
+// samples.
 func TestSampleThatFails(t *testing.T) {
 	// A's sample of 2 s fails. B is the next of its class; then C is known as well.
 	//
@@ -225,8 +226,8 @@ func TestSampleThatFails(t *testing.T) {
 	}
 }
 
-// TestReasons: jobs that wait for a sample have that reason, and the others have the reasons of the policy. A's sample
-// of 2 s begins at 0 and holds for B and C too; D's, of another class, at 1.
+// TestProfilingReasons checks that jobs that wait for a sample say so, and that the others have the policy's reasons.
+// A's sample of 2 s begins at 0 and is also valid for B and C. The sample of D, of another class, begins at 1.
 func TestProfilingReasons(t *testing.T) {
 	for order, want := range map[Order]string{
 		SJF: `0s A: a sample of it
@@ -260,7 +261,7 @@ func TestProfilingReasons(t *testing.T) {
 	}
 }
 
-// TestRefused: an engine that runs no samples, and a policy that promises when jobs start.
+// TestRefused has an engine that cannot run samples, and a policy that promises when jobs start.
 func TestRefused(t *testing.T) {
 	jobs := profilingNumber([]Job{profilingAt(0, 1, 4)})
 	engine, err := simulated.New(jobs, schedulertest.Work(jobs), simulated.Options{})

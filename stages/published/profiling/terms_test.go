@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestTerms: the profiling terms from the settings of a policy, and settings without any.
+// TestTerms reads the profiling settings of a policy, and settings without them.
 func TestTerms(t *testing.T) {
 	for _, c := range []struct {
 		settings policy.Settings

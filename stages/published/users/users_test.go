@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// A user's share is the share of cores and GPUs together at their rate, or the share of the memory, whichever is
-// greater; memory counts where all nodes have some.
+// A user's share is the larger of two: cores and GPUs together at the rate, or memory. Memory counts if all nodes have
+// some.
 func TestShareOfExchanged(t *testing.T) {
 	for _, c := range []struct {
 		held, total amounts
@@ -28,7 +28,7 @@ func TestShareOfExchanged(t *testing.T) {
 	}
 }
 
-// Where each user may hold an equal part, nobody passes it, but with a job alone.
+// If each user may hold an equal part, only a user with a single, larger job may exceed it.
 func TestWithinAnEqualPart(t *testing.T) {
 	for _, c := range []struct {
 		held, more amounts
@@ -44,7 +44,7 @@ func TestWithinAnEqualPart(t *testing.T) {
 	}
 }
 
-// Users without a name are a user each, and memory counts if all nodes have some.
+// A job without a user counts as a separate user, and memory counts if all nodes have some.
 func TestWhoShares(t *testing.T) {
 	for _, c := range []struct {
 		memory int64
