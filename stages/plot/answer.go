@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Answer is the name of this kind of picture.
+// Answer is the name of the picture that answers a comparison.
 const Answer = "answer"
 
 var _ = Register(Kind{
@@ -22,13 +22,13 @@ var _ = Register(Kind{
 	Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.answer() },
 })
 
-// How much the picture shows.
+// Limits of the picture.
 const (
 	mostAnswers  = 8 // rows
-	mostSettings = 4 // settings with a panel each; of more, each is a dot
+	mostSettings = 4 // settings that have a panel each; more settings are dots in one panel
 )
 
-// answer draws the changes of all that is compared from the baseline, with their intervals.
+// answer draws by how much each compared variant differs from the baseline, with its interval.
 func (d *Data) answer() ([]Figure, error) {
 	rows, err := analysis.Comparisons(d.Experiment)
 	if err != nil {
@@ -90,20 +90,21 @@ func (d *Data) answer() ([]Figure, error) {
 	return []Figure{d.metricsFigure(Answer, Answer, title, caption, axis, names, panels)}, nil
 }
 
-// changeIn is the change of an entry in a field, in percent, with its interval.
+// changeIn returns the change of a compared variant in one setting, in percent, with its interval. field is the index
+// of the setting.
 func changeIn(o *analysis.Entry, field int) stats.Interval {
 	percent := func(ratio float64) float64 { return 100 * (ratio - 1) }
 	if o.Base {
 		return stats.Interval{Low: math.NaN(), High: math.NaN()}
 	}
 	c := o.Change(field)
-	if c.From == c.To { // also of two zeros
+	if c.From == c.To { // no change, also if both values are 0
 		return stats.Interval{Low: math.NaN(), High: math.NaN()}
 	}
 	return stats.Interval{Mean: percent(c.Ratio), Low: percent(c.Low), High: percent(c.High)}
 }
 
-// add adds a row.
+// add adds a row with a name and an interval.
 func (p *panel) add(name string, i stats.Interval) {
 	p.names, p.intervals, p.values = append(p.names, name), append(p.intervals, i), append(p.values, nil)
 	for _, x := range []float64{i.Mean, i.Low, i.High} {
@@ -113,7 +114,7 @@ func (p *panel) add(name string, i stats.Interval) {
 	}
 }
 
-// pooled makes one panel of many: a row has a dot for the value in each.
+// pooled returns one panel for many settings: a row has a dot for each setting.
 func pooled(panels []panel, names []analysis.Variant, metric string) []panel {
 	all := panels[0]
 	all.Title, all.Unit, all.names, all.intervals, all.values = "change of "+metric, "%", nil, nil, nil

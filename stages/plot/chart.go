@@ -1,5 +1,4 @@
-// Timeline draws the resources of a cell's jobs over time: a Gantt chart of its
-// cores and GPUs, and a lane for each job.
+// The chart of a cell's jobs over time: a Gantt chart of its cores and GPUs, and a lane for each job.
 
 package plot
 
@@ -21,34 +20,34 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Lane is the course of one job, and its color.
+// Lane is one job with its color.
 type Lane struct {
 	analysis.ScheduledJob
 	Color color.NRGBA
-	class int // its place among the colors of the classes
+	class int // index of its class, for the color
 }
 
-// Chart is a Gantt chart of one cell. Its GPUs are drawn under the cores or in their place, its servers behind the jobs.
+// Chart is a Gantt chart of one cell. GPUs are drawn below the cores, or alone. Servers are drawn behind the jobs.
 type Chart struct {
 	Lanes []Lane
 	*analysis.Schedule
-	// Nodes have names and borders where there are several.
+	// Nodes are the nodes of the cell. If there are several, their names and borders are drawn.
 	Nodes []record.NodeRef
-	// Origin is the instant of the cell's start, in seconds since the beginning of 1970; 0: not known.
+	// Origin is the start of the cell in seconds since 1970; 0 means unknown.
 	Origin float64
 
-	hues    []int   // of the classes
-	gpuRows float64 // how many cores high a GPU is drawn
+	hues    []int   // index of each class's color
+	gpuRows float64 // height of a GPU, in rows of cores
 }
 
-// New returns the chart of a schedule.
+// New returns a chart of a schedule.
 func New(s *analysis.Schedule, p *analysis.Palette) *Chart {
 	ch := &Chart{Schedule: s, Lanes: make([]Lane, len(s.Jobs)), gpuRows: 1}
 	ch.hues = append(ch.hues, schema.Each(s.Classes, p.Class)...)
 	inClass := make([]int, len(s.Classes))
 	for i, j := range s.Jobs {
 		k := slices.Index(s.Classes, j.Class)
-		// Shades repeat after four jobs: neighbors differ, and all stay readable.
+		// The shade repeats after four jobs, so that neighbors differ and text remains readable.
 		ch.Lanes[i] = Lane{ScheduledJob: j, Color: canvas.Shade(canvas.Hue(ch.hues[k]), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]),
 			class: ch.hues[k]}
 		inClass[k]++
@@ -57,8 +56,8 @@ func New(s *analysis.Schedule, p *analysis.Palette) *Chart {
 	return ch
 }
 
-// showOnce leaves out what would be drawn twice: the GPUs of rented servers, whose lives are drawn behind the cores, and
-// the cores where every job that holds some holds GPUs, too.
+// showOnce removes duplicates from the chart. It removes the GPUs of rented servers, whose lives are drawn behind the
+// cores. It removes the cores if every job that holds cores also holds GPUs.
 func (ch *Chart) showOnce() {
 	spans := 0
 	for _, l := range ch.Lanes {
@@ -78,27 +77,27 @@ func (ch *Chart) showOnce() {
 	}
 }
 
-// AxisHeight is the room of the time axis, in points.
+// AxisHeight is the height of the time axis in points.
 const AxisHeight = 34.0
 
 // Heights in points.
 const (
-	coresHeight   = 190.0 // at most, for all cores
-	coreHeight    = 34.0  // at most, for one
-	leastGPU      = 5.0   // for one GPU, if that leaves all of them below
-	gpusHeight    = 200.0 // where there are many
+	coresHeight   = 190.0 // greatest height of all cores
+	coreHeight    = 34.0  // greatest height of one core
+	leastGPU      = 5.0   // least height of one GPU, if all GPUs then stay below gpusHeight
+	gpusHeight    = 200.0 // height of all GPUs, if there are many
 	lanesHeight   = 260.0
 	laneHeight    = 13.0
 	laneGap       = 14.0
-	leastLane     = 0.25 // below this the lanes are left out
-	labelledLanes = 8.0  // lanes from this height on are labeled
+	leastLane     = 0.25 // thinner lanes are not drawn
+	labelledLanes = 8.0  // lanes of at least this height have labels
 )
 
-// Size is how large a chart is drawn: the height of a core, of a job's lane (0
-// leaves the lanes out), and of all of them, in points.
+// Size is the size of a chart in points: the height of a core, the height of a job's lane (0: no lanes), and the total
+// height.
 type Size struct{ core, Row, Height float64 }
 
-// Size returns the size at which the chart fits a page.
+// Size returns the size with which the chart fits a page.
 func (ch *Chart) Size() Size {
 	s := Size{
 		core: min(coreHeight, max(coresHeight, min(ch.rows(), 400))/ch.rows()),
@@ -114,7 +113,7 @@ func (ch *Chart) Size() Size {
 	return s
 }
 
-// Paint draws the chart with its axes.
+// Paint draws the chart and its axes.
 func (ch *Chart) Paint(c draw.Canvas, s Size) {
 	p := canvas.NewPlot()
 	per, unit := canvas.TimeUnit(ch.Until)
@@ -137,10 +136,10 @@ func (ch *Chart) Paint(c draw.Canvas, s Size) {
 	p.Draw(c)
 }
 
-// mostKeys bounds the classes in the legend.
+// mostKeys is the greatest number of classes in the legend.
 const mostKeys = 14
 
-// Keys returns the legend; lanes reports whether the lanes are drawn.
+// Keys returns the entries of the legend. lanes reports whether lanes are drawn.
 func (ch *Chart) Keys(lanes bool) []canvas.Key {
 	var keys []canvas.Key
 	for i, class := range ch.Classes {
@@ -193,7 +192,7 @@ func (l Lane) sampled() bool {
 
 func waitingColor(c color.NRGBA) color.NRGBA { return canvas.Shade(c, 0.72) }
 
-// coreTicks label the middle of each core, of as many as have room.
+// coreTicks returns labels at the middle of cores, for as many cores as fit.
 func (ch *Chart) coreTicks(core float64) []plot.Tick {
 	if len(ch.Nodes) > 0 {
 		return ch.nodeTicks(core)
@@ -231,7 +230,7 @@ func (ch *Chart) laneTicks(row float64) []plot.Tick {
 
 func laneMiddle(i int, row float64) float64 { return -laneGap - (float64(i)+0.5)*row }
 
-// bars draws the chart's two parts.
+// bars draws the cores and GPUs, and the lanes.
 type bars struct {
 	*Chart
 	per, core, row float64
@@ -251,7 +250,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
 	}
 	b.drawServers(c, at, y)
-	for _, guests := range []bool{false, true} { // guests are drawn over the jobs whose GPUs they share
+	for _, guests := range []bool{false, true} { // guests, which share GPUs with an earlier job, are drawn over it
 		for i := range b.Lanes {
 			b.held(c, &b.Lanes[i], guests, at, y)
 		}
@@ -263,7 +262,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// held draws the resources of a job, by itself or as a guest.
+// held draws the resources that a job holds alone, or those that it shares as a guest.
 func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	inset := vg.Length(min(1, b.core*0.04))
 	var path vg.Path
@@ -271,7 +270,7 @@ func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Le
 	for _, h := range l.Held {
 		x0, x1 := at(h.From), at(h.To)
 		if h.Guest != guest || x1-last < hairline {
-			continue // too small to be seen
+			continue // too small to see
 		}
 		last = x1
 		x1 = max(x1, x0+hairline)
@@ -289,7 +288,7 @@ func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Le
 	b.labels(c, l, guest, at, y)
 }
 
-// samples marks the stretches in which a job ran as a sample: they are pale within.
+// samples marks the periods in which a job ran as a sample, by a pale inner area.
 func (b bars) samples(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	for _, h := range l.Held {
 		if !h.Sample || h.Guest != guest {
@@ -308,7 +307,7 @@ func sampled(c draw.Canvas, color color.NRGBA, x0, y0, x1, y1 vg.Length) {
 	c.Fill(canvas.Rectangle(x0+edge, y0+edge, x1-edge, y1-edge))
 }
 
-// hairline is the least width that is drawn, in points.
+// hairline is the least width of a bar that is drawn, in points.
 const hairline = 0.2
 
 // hatch draws the pattern of the job's class over its bars.
@@ -323,7 +322,7 @@ func (b bars) hatch(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.L
 	}
 }
 
-// labels names the job in its bars that have room.
+// labels writes the job's name into those of its bars that have room for it.
 func (b bars) labels(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	need := vg.Length(canvas.TextWidth(l.JobRow.Job, canvas.SmallSize) + 4)
 	st := canvas.Aligned(canvas.SmallSize, canvas.Readable(l.Color), false, text.XCenter, text.YCenter)
@@ -332,11 +331,11 @@ func (b bars) labels(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.
 			continue
 		}
 		for _, s := range b.stretches(h) {
-			if b.covered(h, s) { // the lower half of its lowest GPU stays in sight
+			if b.covered(h, s) { // only the lower half of its lowest GPU is visible
 				s.high = s.low + b.gpuRows/2
 			}
 			if (s.high-s.low)*b.core >= canvas.SmallSize+3 {
-				if canvas.Patterned(l.class) { // a pattern would cross out the letters
+				if canvas.Patterned(l.class) { // a pattern would make the letters unreadable
 					x, y := (at(h.From)+at(h.To))/2, y((s.low+s.high)/2*b.core)
 					c.SetColor(l.Color)
 					c.Fill(canvas.Rectangle(x-need/2, y-canvas.SmallSize/2, x+need/2, y+canvas.SmallSize/2))

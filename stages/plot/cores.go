@@ -19,16 +19,16 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// The names of these kinds of pictures.
+// Names of pictures over time.
 const (
 	Cores = "cores"
 	Queue = "queue"
 )
 
-// overTime is a quantity over time that a picture shows for each variant.
+// overTime is a quantity that is drawn over time for each variant.
 type overTime struct {
 	kind, title, caption string
-	// of returns the value of a row, and most its limit in the cell; 0: no limit.
+	// of returns the quantity of a row. most returns its limit in the cell; 0 means no limit.
 	of   func(*measure.Occupancy) float64
 	most func(record.Cell) int
 }
@@ -65,11 +65,11 @@ var _ = Register(Kind{
 	},
 })
 
-// mostPanels bounds the variants of one picture of cores.
+// mostPanels is the greatest number of variants in a picture.
 const mostPanels = 8
 
-// overTime draws, for each workload and hardware, a quantity over time in the first replicate, one panel
-// per policy. Panels of one picture have the same scale where nothing bounds them.
+// overTime draws a quantity over time for each workload and hardware: the first replicate of each policy, one panel
+// each. Panels without a limit have the same scale.
 func (d *Data) overTime(w overTime) ([]Figure, error) {
 	var out []Figure
 	for _, s := range d.Settings() {
@@ -111,7 +111,8 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 	return out, nil
 }
 
-// ofEachPolicy returns at most n variants in their order: the first one of each policy, the second one, and so on.
+// ofEachPolicy returns at most n variants in their order: first the first variant of each policy, then the second of
+// each, and so on.
 func ofEachPolicy(variants []analysis.Variant, n int) []analysis.Variant {
 	if len(variants) <= n {
 		return variants
@@ -127,7 +128,7 @@ func ofEachPolicy(variants []analysis.Variant, n int) []analysis.Variant {
 	return order[:n]
 }
 
-// CoresFigure draws panels over the same time below each other, and the axis of time below the last.
+// CoresFigure draws panels over the same time, one below the other, with the axis of time below the last one.
 func CoresFigure(p Picture, panels []canvas.Usage, top float64, tick func(float64) string) Figure {
 	const tall = 68.0
 	until, highest := 1e-9, 1.0

@@ -17,28 +17,28 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Data is the data of the pictures. Of very many jobs, perhaps billions, it holds the times of a sample.
+// Data is the data of an experiment's pictures. If there are very many jobs, it has the times of a sample only.
 type Data struct {
 	*record.Experiment
-	// Variants are the policies with their axes, in the order of the plan.
+	// Variants are the policies with their values of axes, in the order of the plan.
 	Variants    []analysis.Variant
 	palette     analysis.Palette
-	width       float64            // for which pictures are laid out, in points
-	servers     []record.ServerRow // once they are read
+	width       float64            // width of pictures, in points
+	servers     []record.ServerRow // nil until they are read
 	serversRead bool
-	times       map[string]times // by cell, for the kept cells; nil before they are read
-	overall     int              // the least number of jobs that each sampled job represents, in pictures of all cells
+	times       map[string]times // by cell; nil until they are read
+	overall     int              // number of jobs for which each sampled job stands, in pictures of all cells
 }
 
 // The limits of one picture.
 const (
 	MostFacets  = 12 // panels
-	MostLines   = 7  // variants that remain distinct
-	MostColumns = 3  // panels next to each other
+	MostLines   = 7  // variants, so that their lines can be distinguished
+	MostColumns = 3  // panels in a row
 )
 
-// mostKept bounds the jobs of all cells whose times are read: a larger number is represented by a systematic
-// sample.
+// mostKept is the greatest number of jobs, over all cells, whose times are read. If there are more, a systematic sample
+// is read.
 const mostKept = 2_000_000
 
 // NewData returns the data of the pictures of an experiment.
@@ -51,8 +51,7 @@ func NewData(e *record.Experiment) *Data {
 		overall: overallStep(all)}
 }
 
-// times are the times of a cell's jobs that distributions and scatter plots
-// show, in their order.
+// times has the times of a cell's jobs, in their order.
 type times struct {
 	jobs    []jobTimes
 	classes []string
@@ -60,28 +59,28 @@ type times struct {
 
 type jobTimes struct {
 	finished                bool
-	estimated               bool // the predicted values are the measured ones
+	estimated               bool // the predicted and the actual time are known
 	class                   int32
 	jct, service, predicted float64
 }
 
-// mostSampled is the number of jobs of a cell above which a systematic sample
-// represents all: no picture would show the difference.
+// mostSampled is the greatest number of jobs of a cell that are all shown. If there are more, a systematic sample is
+// shown, which looks the same.
 const mostSampled = 200_000
 
-// sampleStep is the number of a cell's jobs that each sampled job represents, in a picture of that cell.
+// sampleStep returns the number of jobs for which each sampled job stands, in a picture of one cell.
 func sampleStep(c record.Cell) int { return 1 + jobsOf(c)/mostSampled }
 
 // step is the same in pictures of all cells.
 func (d *Data) step(c record.Cell) int { return max(sampleStep(c), d.overall) }
 
-// overallStep is the number of jobs that each sampled job represents, by the number of jobs of all cells.
+// overallStep returns the number of jobs for which each sampled job stands, if all cells together have `all` jobs.
 func overallStep(all int) int { return max(1, (all+mostKept-1)/mostKept) }
 
-// jobsOf is the number of jobs of a cell.
+// jobsOf returns the number of jobs of a cell.
 func jobsOf(c record.Cell) int { return measure.Jobs.CountOf(&c.Metrics) }
 
-// Sampled is a note that some cells are sampled, because they are large; "" if none is.
+// Sampled returns a note that pictures show samples of large cells; "" if they show all jobs.
 func (d *Data) Sampled() string {
 	step := 1
 	for _, c := range d.Cells {
@@ -96,9 +95,8 @@ func (d *Data) Sampled() string {
 	return fmt.Sprintf(" Of cells with more than %d jobs, a sample is shown: down to one job in %d.", mostSampled, step)
 }
 
-// jobTimes returns the times of a cell's jobs, or of a sample; none when the
-// cell recorded only its metrics. A caller needs the times of several cells, so
-// the first call reads all kept cells in parallel.
+// jobTimes returns the times of a cell's jobs, or of a sample; empty if the cell recorded only its metrics. The first
+// call reads all cells in parallel, since pictures need several of them.
 func (d *Data) jobTimes(c record.Cell) (times, error) {
 	if d.times == nil {
 		if err := d.readAhead(); err != nil {
@@ -111,7 +109,7 @@ func (d *Data) jobTimes(c record.Cell) (times, error) {
 	return d.readTimes(c)
 }
 
-// readAhead reads the times that are kept.
+// readAhead reads the times of all cells that may be kept.
 func (d *Data) readAhead() error {
 	kept, n := 0, 0
 	for n < len(d.Cells) && kept <= mostKept {
@@ -153,7 +151,7 @@ func (d *Data) readTimes(c record.Cell) (times, error) {
 		t.jobs = append(t.jobs, jobTimes{
 			finished: r.State == "finished", class: int32(class),
 			jct: r.JCT, service: r.Service, predicted: r.Predicted,
-			// The error is known just for the jobs that the estimate is about.
+			// Only jobs to which an estimate applies have a prediction error.
 			estimated: stats.Finite(r.PredictionErrorPct) && r.Predicted > 0 && r.Service > 0,
 		})
 		return true
@@ -164,8 +162,8 @@ func (d *Data) readTimes(c record.Cell) (times, error) {
 	return t, err
 }
 
-// EachEstimated calls visit for each finished job, or one of a sample, that held its full request throughout and has an
-// estimate: its class, and its predicted and actual run time in seconds.
+// EachEstimated calls visit for each finished job (or each job of a sample) that has an estimate and held its full
+// request all the time. Run times are in seconds.
 func (d *Data) EachEstimated(visit func(class string, predicted, service float64)) error {
 	for _, c := range d.Cells {
 		t, err := d.jobTimes(c)
@@ -181,13 +179,13 @@ func (d *Data) EachEstimated(visit func(class string, predicted, service float64
 	return nil
 }
 
-// Setting is one workload on one hardware: the scope of one picture's comparison.
+// Setting is one workload on one hardware. A picture compares the variants of one setting.
 type Setting struct {
 	Workload, Hardware string
 	Variants           []analysis.Variant // with at least one complete cell
 }
 
-// Settings groups the variants, in the order of the plan.
+// Settings returns the settings of the variants, in the order of the plan.
 func (d *Data) Settings() []Setting {
 	var out []Setting
 	for _, v := range d.Variants {
@@ -206,8 +204,7 @@ func (d *Data) Settings() []Setting {
 	return out
 }
 
-// Suffix distinguishes the setting's pictures from others; "" for a single
-// setting.
+// Suffix returns the end of the names of the setting's pictures; "" if there is only one setting.
 func (d *Data) Suffix(s Setting) string {
 	if len(d.Plan.Workloads) <= 1 && len(d.Plan.Hardware) <= 1 {
 		return ""
@@ -215,7 +212,7 @@ func (d *Data) Suffix(s Setting) string {
 	return "-" + s.Workload + "-" + s.Hardware
 }
 
-// Where names the setting that a title is about, where the experiment has several.
+// Where returns the end of titles, which names the setting; "" if there is only one.
 func (d *Data) Where(s Setting) string {
 	out := ""
 	if len(d.Plan.Workloads) > 1 {
@@ -227,7 +224,7 @@ func (d *Data) Where(s Setting) string {
 	return out
 }
 
-// Columns is the number of columns for n panels.
+// Columns returns the number of columns for n panels.
 func (d *Data) Columns(n int) int {
 	for n > 1 && d.width/float64(n) < leastFacet {
 		n--
@@ -235,10 +232,10 @@ func (d *Data) Columns(n int) int {
 	return n
 }
 
-// leastFacet is the least width of a panel, in points: a column of 84 mm has room for two.
+// leastFacet is the least width of a panel in points: two fit into a column of 84 mm.
 const leastFacet = 125.0
 
-// SomeOf is a note that only the first n of all are shown; "" if all are.
+// SomeOf returns a note that only the first n are shown; "" if all are.
 func SomeOf(n, all int, noun string) string {
 	if n >= all {
 		return ""
@@ -246,8 +243,8 @@ func SomeOf(n, all int, noun string) string {
 	return fmt.Sprintf(" Only the first %d of %d %ss are shown.", n, all, noun)
 }
 
-// Origin is the instant from which the times of a workload's log count, in seconds since the beginning of 1970; 0 where it
-// is not known.
+// Origin returns the instant from which the times of a workload's log are counted, in seconds since 1970; 0 if it is
+// unknown.
 func (d *Data) Origin(workload string) float64 {
 	for _, w := range d.Plan.Workloads {
 		if w.Name == workload {

@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// JCT is the name of this kind of picture.
+// JCT is the name of the picture of the distribution of job completion times.
 const JCT = "jct"
 
 var _ = Register(Kind{
@@ -37,16 +37,15 @@ var _ = Register(Kind{
 // completion is the quantity that the pictures show.
 const completion = "job completion time (JCT)"
 
-// curve is a variant's distribution: sorted values.
+// curve is the distribution of one line: its values, sorted.
 type curve struct {
 	label  string
 	look   Look
 	values []float64
 }
 
-// distributions draws, for each workload and hardware, the share of jobs that
-// are done within a time, one line for each policy, all replicates together; in a panel
-// for each group of jobs, if by names a way to divide them.
+// distributions draws, for each workload and hardware, the share of jobs that finish within a time: one line for each
+// policy, over all replicates. If by names a way to divide jobs, each group of jobs has a panel.
 func (d *Data) distributions(by string) ([]Figure, error) {
 	file, title := "jct", "Distribution of "+completion+" by policy"
 	if by != "" {
@@ -93,16 +92,16 @@ func (d *Data) distributions(by string) ([]Figure, error) {
 	return out, nil
 }
 
-// mostDistributions bounds the panels of one picture.
+// mostDistributions is the greatest number of panels in a picture.
 const mostDistributions = 6
 
-// distribution is a panel: the jobs of one group, or all of them.
+// distribution is a panel with the jobs of one group, or all jobs.
 type distribution struct {
 	group, title string
-	curves       []curve // one for each line, some of them empty
+	curves       []curve // one curve for each line; a curve may be empty
 }
 
-// distribute gives each panel the curves of the lines, and returns how many jobs there are in them.
+// distribute sets the curves of each panel, and returns the number of their jobs.
 func (d *Data) distribute(panels []distribution, lines []Group, by string) (jobs int, err error) {
 	for _, line := range lines {
 		for i := range panels {
@@ -128,7 +127,7 @@ func (d *Data) distribute(panels []distribution, lines []Group, by string) (jobs
 	return jobs, nil
 }
 
-// eachGrouped calls add for each job of a cell, or of a sample, with its group; "" without by.
+// eachGrouped calls add for each job of a cell (or of a sample), with the job's group. The group is "" if by is empty.
 func (d *Data) eachGrouped(c record.Cell, by string, add func(group string, finished bool, jct float64)) error {
 	if by == "" {
 		t, err := d.jobTimes(c)
@@ -156,7 +155,7 @@ func (d *Data) eachGrouped(c record.Cell, by string, add func(group string, fini
 	return err
 }
 
-// ecdf draws the panels one below the other, each over its own times.
+// ecdf draws the panels one below the other. Each panel has its own axis of times.
 func ecdf(name, title, caption string, panels []distribution) Figure {
 	labels, note := merged(panels)
 	for i := range panels {
@@ -192,7 +191,7 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 	}
 }
 
-// merged are the labels of the lines; lines that lie on each other in all panels are one.
+// merged returns the labels of the lines. Lines that coincide in all panels have one label, and the note names them.
 func merged(panels []distribution) (labels []string, note string) {
 	names := schema.Each(panels[0].curves, func(c curve) string { return c.label })
 	return Merged(names, func(i, k int) bool {
@@ -200,8 +199,7 @@ func merged(panels []distribution) (labels []string, note string) {
 	})
 }
 
-// on reports whether a curve cannot be distinguished from another: at each share, times differ by less than half a
-// percent.
+// on reports whether two curves look the same: at each share, their times differ by less than 0.5%.
 func (c curve) on(o curve) bool {
 	const shares = 50
 	for i := range shares + 1 {
@@ -228,7 +226,7 @@ func (d distribution) paint(c draw.Canvas, styles []draw.LineStyle) {
 		low = min(low, stats.Quantile(cu.values, 0.05))
 		middle = max(middle, stats.Quantile(cu.values, 0.5))
 	}
-	logarithmic := low > 0 && top/low > 100 // times over several orders of magnitude
+	logarithmic := low > 0 && top/low > 100 // the times span more than two orders of magnitude
 	per, unit := canvas.TimeUnit(top)
 	if logarithmic {
 		per, unit = canvas.TimeUnit(middle)
@@ -262,14 +260,14 @@ func (d distribution) paint(c draw.Canvas, styles []draw.LineStyle) {
 	canvas.DrawPlot(p, c)
 }
 
-// steps draws the curves of a distribution.
+// steps draws the curves of a panel as step functions.
 type steps struct {
 	curves []curve
 	styles []draw.LineStyle
 	per    float64
 }
 
-// mostSteps bounds the steps of one line: more cannot be seen.
+// mostSteps is the greatest number of steps in a line; more would look the same.
 const mostSteps = 400
 
 // Plot implements plot.Plotter.

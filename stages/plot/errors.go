@@ -11,9 +11,8 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// errorBars draws the errors of the estimates: for each model over all, then by
-// job and by resource, the mean with its standard deviation on both sides. There
-// is nothing to draw without estimates that have real runs.
+// errorBars draws the errors of estimates: the mean and the standard deviation, for each model over all runs, then by
+// job and by resource. It draws nothing if no estimate has real runs.
 func errorBars(d *Data, estimates []record.EstimateRow) ([]Figure, error) {
 	accuracy, err := record.Accuracy.Read(d.Dir)
 	if err != nil || len(accuracy) == 0 || len(estimates) == 0 {
@@ -69,5 +68,5 @@ func errorBars(d *Data, estimates []record.EstimateRow) ([]Figure, error) {
 	}}, nil
 }
 
-// mostErrorRows bounds the groups that are drawn.
+// mostErrorRows is the greatest number of groups that are drawn.
 const mostErrorRows = 40

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Fidelity is the name of this kind of picture.
+// Fidelity is the name of the picture of real and simulated schedules.
 const Fidelity = "fidelity"
 
 var _ = Register(Kind{
@@ -25,9 +25,8 @@ var _ = Register(Kind{
 	Draw: func(d *Data, a Ask) ([]Figure, error) { return fidelity(d, a.MaxCells) },
 })
 
-// fidelity draws, for the first replicate of each variant, the schedule of the
-// real cell above its simulation's, on the same time axis. Without real cells
-// there is no picture and no note.
+// fidelity draws the schedule of the real cell above the schedule of its simulation, with the same time axis, for the
+// first replicate of each variant. Without real cells, there is no picture, and no note about it.
 func fidelity(d *Data, most int) ([]Figure, error) {
 	const title = "Real and simulated schedules"
 	real := false
@@ -65,7 +64,7 @@ func fidelity(d *Data, most int) ([]Figure, error) {
 	return out, nil
 }
 
-// both is the picture of a real cell above its simulation.
+// both returns the picture of a real cell above its simulation.
 func both(d *Data, p analysis.Pair) (Figure, error) {
 	c := p.Real
 	title := fmt.Sprintf("Real and simulated schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
@@ -108,10 +107,10 @@ func both(d *Data, p analysis.Pair) (Figure, error) {
 	}, nil
 }
 
-// twinHead is the room for the name of one of two charts.
+// twinHead is the height of a chart's name, in points.
 const twinHead = canvas.TitleSize + 4
 
-// named writes a chart's name above it, and returns the rest of the canvas.
+// named draws a name above a chart, and returns the canvas below it.
 func named(c draw.Canvas, name string) draw.Canvas {
 	st := canvas.Style(canvas.LabelSize, canvas.Ink, true)
 	st.YAlign = text.YTop

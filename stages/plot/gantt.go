@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Gantt is the name of this kind of picture.
+// Gantt is the name of the picture of a cell's schedule.
 const Gantt = "gantt"
 
 var _ = Register(Kind{
@@ -24,11 +24,12 @@ var _ = Register(Kind{
 	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.gantts(a.MaxCells) },
 })
 
-// mostShared is how many times as long as a cell the longest of its replicate may be for them to share a time axis.
+// mostShared bounds the lengths of cells that share a time axis: the longest is at most twice as long as each other
+// cell.
 const mostShared = 2
 
-// gantts draws one chart a cell, or one a variant when there are many cells.
-// Charts of the same replicate share their time axis, so that they compare.
+// gantts draws one chart for each cell. If there are many cells, it draws one for each variant. Charts of the same
+// replicate have the same time axis, so that they can be compared.
 func (d *Data) gantts(most int) ([]Figure, error) {
 	const title = "Schedules"
 	cells := d.Cells
@@ -95,8 +96,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 	return out, nil
 }
 
-// Chart reads the data of a Gantt chart; nil when the cell kept no events, or
-// has too much in it.
+// Chart returns the Gantt chart of a cell; nil if the cell recorded no events, or has too many jobs to draw.
 func (d *Data) Chart(c record.Cell) (*Chart, error) {
 	if !d.serversRead {
 		var err error
@@ -112,7 +112,7 @@ func (d *Data) Chart(c record.Cell) (*Chart, error) {
 	return New(s, &d.palette), nil
 }
 
-// ganttFigure is the picture of a chart.
+// ganttFigure returns the picture of a chart.
 func ganttFigure(ch *Chart, c record.Cell, name, title, note string) Figure {
 	size := ch.Size()
 	caption := "Above, which job holds each core; below, each job from its arrival to its end: solid while it runs, " +

@@ -6,11 +6,10 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 )
 
-// stretch is a range of adjacent rows that a job holds, counted from the
-// bottom.
+// stretch is a range of adjacent rows, counted from the bottom of the chart.
 type stretch struct{ low, high float64 }
 
-// under is the number of rows under the cores: the rows of the GPUs, and a gap.
+// under returns the height of the rows below the cores: the GPUs, and a gap.
 func (ch *Chart) under() float64 {
 	switch {
 	case ch.GPUs == 0:
@@ -21,22 +20,22 @@ func (ch *Chart) under() float64 {
 	return float64(ch.GPUs)*ch.gpuRows + 0.6
 }
 
-// rows is the height of cores and GPUs together.
+// rows returns the height of cores and GPUs together.
 func (ch *Chart) rows() float64 { return ch.under() + float64(ch.Cores) }
 
-// coresAt is the place of the cores from low to below high: core 0 is at the top.
+// coresAt returns the rows of the cores from low to below high. Core 0 is at the top.
 func (ch *Chart) coresAt(low, high float64) stretch {
 	top := ch.under() + float64(ch.Cores)
 	return stretch{top - high, top - low}
 }
 
-// gpusAt is the place of the GPUs from low to below high: GPU 0 is at their top.
+// gpusAt returns the rows of the GPUs from low to below high. GPU 0 is at the top.
 func (ch *Chart) gpusAt(low, high float64) stretch {
 	return stretch{(float64(ch.GPUs) - high) * ch.gpuRows, (float64(ch.GPUs) - low) * ch.gpuRows}
 }
 
-// stretches returns the places of the cores and GPUs of a span. A guest has the
-// upper half of the GPUs that it shares: it is drawn over the earlier job.
+// stretches returns the rows of the cores and GPUs of a span. If a job shares GPUs as a guest, it gets the upper half
+// of their rows.
 func (ch *Chart) stretches(h analysis.Span) []stretch {
 	out := make([]stretch, 0, len(h.Cores)+len(h.GPUs))
 	for _, s := range h.Cores {
@@ -60,7 +59,7 @@ func (ch *Chart) stretches(h analysis.Span) []stretch {
 	return out
 }
 
-// covered reports whether guests cover a part of a stretch that a job holds by itself.
+// covered reports whether guests are drawn over a part of a stretch.
 func (ch *Chart) covered(h analysis.Span, s stretch) bool {
 	if h.Guest || len(h.GPUs) == 0 {
 		return false
@@ -78,7 +77,7 @@ func (ch *Chart) covered(h analysis.Span, s stretch) bool {
 	return false
 }
 
-// Shares reports whether a job shares a GPU with another job.
+// Shares reports whether any job shares a GPU with another job.
 func (ch *Chart) Shares() bool {
 	return slices.ContainsFunc(ch.Lanes, func(l Lane) bool {
 		return slices.ContainsFunc(l.Held, func(h analysis.Span) bool { return h.Guest })

@@ -9,13 +9,13 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// leastEpoch is the least mean length of a job's epochs, in points, at which
-// they are drawn; below it the marks would only wash out its color.
+// leastEpoch is the least mean width of a job's epochs, in points, at which their ends are drawn. More marks would hide
+// the color of the job.
 const leastEpoch = 3
 
-// ThinEpochs leaves out the epochs of jobs where they are too short to see.
+// ThinEpochs removes the epochs of jobs whose epochs are too short to see.
 func (ch *Chart) ThinEpochs() {
-	scale := canvas.Width / max(ch.Until-ch.From, 1e-9) // points per second, at most
+	scale := canvas.Width / max(ch.Until-ch.From, 1e-9) // greatest number of points per second
 	for i := range ch.Lanes {
 		l := &ch.Lanes[i]
 		ran := 0.0
@@ -28,8 +28,7 @@ func (ch *Chart) ThinEpochs() {
 	}
 }
 
-// marks draws the ends of epochs, as far as they can be seen, and the resizes
-// of a job's lane.
+// marks draws the resizes in a job's lane, and those ends of epochs that can be seen.
 func (b bars) marks(c draw.Canvas, l *Lane, at func(float64) vg.Length, mid, half vg.Length) {
 	last := vg.Length(-1)
 	for _, t := range l.Epochs {
@@ -47,12 +46,12 @@ func (b bars) marks(c draw.Canvas, l *Lane, at func(float64) vg.Length, mid, hal
 	}
 }
 
-// epochEnd draws the end of an epoch: a white line across the bar.
+// epochEnd draws the end of an epoch as a white line across the bar.
 func epochEnd(c draw.Canvas, x, bottom, height vg.Length) {
 	c.StrokeLine2(draw.LineStyle{Color: color.White, Width: 0.8}, x, bottom, x, bottom+height)
 }
 
-// resized draws a resize: a diamond.
+// resized draws a resize as a diamond.
 func resized(c draw.Canvas, x, y, r vg.Length) {
 	var path vg.Path
 	path.Move(vg.Point{X: x - r, Y: y})
@@ -64,12 +63,12 @@ func resized(c draw.Canvas, x, y, r vg.Length) {
 	c.Fill(path)
 }
 
-// arrival draws a job's arrival: an upright line.
+// arrival draws a job's arrival as a vertical line.
 func arrival(c draw.Canvas, x, bottom, height vg.Length) {
 	c.StrokeLine2(draw.LineStyle{Color: canvas.Ink, Width: 1}, x, bottom, x, bottom+height)
 }
 
-// failure draws the failure of a job: a cross.
+// failure draws the failure of a job as a cross.
 func failure(c draw.Canvas, x, y, r vg.Length) {
 	line := draw.LineStyle{Color: canvas.Ink, Width: 1.2}
 	c.StrokeLine2(line, x-r, y-r, x+r, y+r)

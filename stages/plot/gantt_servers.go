@@ -7,13 +7,13 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// The colors of servers: one that can be used, and one that is being started.
+// Colors of servers: of one that can be used, and of one that is starting.
 var (
 	serverUp    = canvas.Shade(canvas.Hue(2), 0.82)
 	serverComes = canvas.Shade(canvas.Hue(4), 0.75)
 )
 
-// takenAway is the sign of the instant at which a server was taken away.
+// takenAway is the line at the time of a revocation.
 var takenAway = draw.LineStyle{Color: canvas.Hue(1), Width: 1.6}
 
 // drawServers draws the lives of servers on their cores.
@@ -42,7 +42,7 @@ func (b bars) drawServers(c draw.Canvas, at func(float64) vg.Length, y func(floa
 	}
 }
 
-// drawLosses marks where servers were taken away, over the jobs.
+// drawLosses draws lines at revocations, over the jobs.
 func (b bars) drawLosses(c draw.Canvas, at func(float64) vg.Length, y func(float64) vg.Length) {
 	for _, s := range b.Servers {
 		if !s.Revoked || s.Down < 0 {
@@ -55,7 +55,7 @@ func (b bars) drawLosses(c draw.Canvas, at func(float64) vg.Length, y func(float
 	}
 }
 
-// serverKeys are the entries of the legend about servers; none where all nodes are permanent.
+// serverKeys returns the entries of the legend about servers; nil if all nodes are permanent.
 func (ch *Chart) serverKeys() []canvas.Key {
 	if len(ch.Servers) == 0 {
 		return nil

@@ -14,25 +14,25 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Look is how a policy or a variant looks in all pictures of an experiment: its place among the colors, and among the
-// variants of its policy, which are paler and have other dashes.
+// Look identifies the color and the dashes of a policy or a variant, which are the same in all pictures. hue is the
+// index of the policy's color. Further variants of a policy (from 1) are paler and have other dashes.
 type Look struct{ hue, variant int }
 
-// Ink is the color.
+// Ink returns the color.
 func (l Look) Ink() color.NRGBA {
 	return canvas.Shade(canvas.Hue(l.hue), 0.2*float64(min(l.variant, 3)))
 }
 
-// Line is how its line is drawn.
+// Line returns the style of the line.
 func (l Look) Line() draw.LineStyle {
 	return draw.LineStyle{Color: l.Ink(), Width: 1.6, Dashes: canvas.Dashes(l.hue + l.variant)}
 }
 
-// Hued is the look of the i-th of some lines that are neither of a policy nor of a variant.
+// Hued returns the look of line i in a picture whose lines are neither policies nor variants.
 func Hued(i int) Look { return Look{hue: i} }
 
-// look returns the look of a variant of a policy, by its label, or of the policy. Variants have separate colors if
-// there is only one policy.
+// look returns the look of a variant by its policy and its label, or of the policy itself. If there is only one policy,
+// each variant has its own color.
 func (d *Data) look(policy, label string) Look {
 	one := len(d.Plan.Policies) <= 1
 	var labels []string
@@ -48,12 +48,12 @@ func (d *Data) look(policy, label string) Look {
 	return Look{d.palette.Policy(policy), at}
 }
 
-// PolicyLook is the look of a policy.
+// PolicyLook returns the look of a policy.
 func (d *Data) PolicyLook(policy string) Look { return d.look(policy, policy) }
 
-// Lines are the groups of cells that one picture shows as lines, and a sentence about omitted ones: one for each
-// variant; where these are too many, one for each policy with all values of its axes together (pooled), and of too
-// many policies the best.
+// Lines returns the lines of a picture, and a sentence about omitted ones. There is one line for each variant. If these
+// are too many, there is one for each policy, over all values of its axes (pooled). If policies are too many, only the
+// best have lines.
 func (d *Data) Lines(s Setting) (groups []Group, pooled bool, note string) {
 	pooled = len(s.Variants) > MostLines
 	best, note := analysis.BestPolicies(d.Plan, s.Variants, MostLines)
@@ -78,17 +78,17 @@ func (d *Data) Lines(s Setting) (groups []Group, pooled bool, note string) {
 	return groups, pooled, note
 }
 
-// Group is the cells that one line is about.
+// Group has the cells of one line.
 type Group struct {
 	Label string
 	Look  Look
 	Cells []record.Cell
 }
 
-// Merged are the labels of the lines of a picture, where lines that lie on each other are drawn once: "" for a line that
-// an earlier one shows, and the names of all for the earlier one; with a note on them.
+// Merged returns the labels of a picture's lines, if lines that coincide are drawn once. The first of such lines has
+// the names of all, the others have "". on reports whether lines i and k coincide. The note names these lines.
 func Merged(names []string, on func(i, k int) bool) (labels []string, note string) {
-	shown := make([][]string, len(names)) // by each line that is drawn
+	shown := make([][]string, len(names)) // names of the lines that coincide, by index of the line that is drawn
 	for i, name := range names {
 		at := i
 		for k := range i {
@@ -115,5 +115,5 @@ func Merged(names []string, on func(i, k int) bool) (labels []string, note strin
 	return labels, note
 }
 
-// mostMerged is the number of lines on each other up to which the legend names each.
+// mostMerged is the greatest number of coinciding lines that the legend names one by one.
 const mostMerged = 4

@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Metrics is the name of this kind of picture.
+// Metrics is the name of the picture of metrics.
 const Metrics = "metrics"
 
 var _ = Register(Kind{
@@ -36,10 +36,10 @@ var _ = Register(Kind{
 	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.metrics(a.Metric, a.By) },
 })
 
-// mostRows bounds the variants of one picture of metrics.
+// mostRows is the greatest number of variants in a picture.
 const mostRows = 12
 
-// panel is one metric of several variants.
+// panel shows one metric of several variants.
 type panel struct {
 	measure.Metric
 	names     []string // of the variants
@@ -47,12 +47,11 @@ type panel struct {
 	intervals []stats.Interval
 	values    [][]float64
 	lo, hi    float64
-	base      float64 // where a line marks the baseline; NaN for none
+	base      float64 // value at which a line marks the baseline; NaN for no line
 }
 
-// metrics draws, for each workload and hardware, the means of the metrics with
-// their intervals and a dot for each replicate; of one metric, with a panel for each group of jobs, if by names a way
-// to divide them.
+// metrics draws, for each workload and hardware, the means of metrics with their intervals, and a dot for each
+// replicate. If by names a way to divide jobs, it draws one metric, with a panel for each group of jobs.
 func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	title := "Metrics by policy"
 	others := d.Chief(measure.InPanels)
@@ -122,7 +121,8 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	return out, nil
 }
 
-// Chief returns the default metrics of a picture: the compared ones, where they are known, and the chief ones.
+// Chief returns the default metrics of a picture: the compared metrics whose values are known, and the most common
+// ones.
 func (d *Data) Chief(place func(measure.Shown) int) []measure.Metric {
 	list := slices.DeleteFunc(analysis.Compared(d.Plan), func(m measure.Metric) bool {
 		return !slices.ContainsFunc(d.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
@@ -135,7 +135,7 @@ func (d *Data) Chief(place func(measure.Shown) int) []measure.Metric {
 	return list
 }
 
-// MetricsOr returns the metric of that name, or without a name others.
+// MetricsOr returns the metric with the given name; if the name is empty, it returns others.
 func MetricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 	if name == "" {
 		return others, nil
@@ -147,11 +147,11 @@ func MetricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 	return []measure.Metric{m}, nil
 }
 
-// newPanel gathers a metric, of a group of jobs or of all; false when no cell knows it.
+// newPanel returns a panel of a metric, for a group of jobs or for all jobs. It returns false if no cell has a value.
 func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1), base: math.NaN()}
 	if by != "" {
-		p.Title, p.Unit = GroupTitle(by, group), "" // the axis names the metric
+		p.Title, p.Unit = GroupTitle(by, group), "" // the axis has the metric's name
 	}
 	for _, v := range variants {
 		values := ValuesOf(v, m, by, group)
@@ -166,7 +166,7 @@ func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (
 	return p, p.hi >= p.lo
 }
 
-// GroupTitle is the title of the panel of a group of jobs.
+// GroupTitle returns the title of the panel of a group of jobs.
 func GroupTitle(by, group string) string {
 	if group != measure.Others {
 		return analysis.GroupName(by, group)
@@ -177,7 +177,7 @@ func GroupTitle(by, group string) string {
 	return "all other " + by + "s"
 }
 
-// in shows a panel in a unit.
+// in converts the values of a panel to a unit.
 func (p *panel) in(u table.Unit) {
 	if p.Unit != "" {
 		p.Unit = u.Name
@@ -192,8 +192,8 @@ func (p *panel) in(u table.Unit) {
 	}
 }
 
-// constant leaves out the panels of metrics, or of groups of jobs, that are the same in all rows, and names them, where
-// others remain.
+// constant removes panels with equal values in all rows, and returns a sentence that names them. If all panels are like
+// this, it keeps them.
 func constant(panels []panel, by string) (differ []panel, same string) {
 	var names []string
 	for _, p := range panels {
@@ -212,8 +212,8 @@ func constant(panels []panel, by string) (differ []panel, same string) {
 	return differ, " The same in all rows: " + table.Listed(names) + "."
 }
 
-// shareScales gives panels of the same unit the same scale, as long as each fills a quarter of it. Without a unit, only
-// groups of jobs have something to share.
+// shareScales gives panels with the same unit the same scale, if each of them then fills at least a quarter of it.
+// Without a unit, only panels of groups share a scale.
 func shareScales(panels []panel, by string) {
 	var order []*panel
 	for i := range panels {
@@ -222,7 +222,7 @@ func shareScales(panels []panel, by string) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b *panel) int { return cmp.Compare(b.hi, a.hi) })
-	most := map[string]float64{} // of the widest scale that is not too wide, by unit
+	most := map[string]float64{} // upper end of the shared scale, by unit
 	for _, p := range order {
 		if p.hi < most[p.Unit]/4 || most[p.Unit] == 0 {
 			most[p.Unit] = p.hi
@@ -231,7 +231,7 @@ func shareScales(panels []panel, by string) {
 	}
 }
 
-// UnitOf is the unit in which a picture shows a metric of variants.
+// UnitOf returns the unit in which a picture shows a metric of the variants.
 func UnitOf(m measure.Metric, variants []analysis.Variant) table.Unit {
 	var means []float64
 	for _, v := range variants {
@@ -240,16 +240,16 @@ func UnitOf(m measure.Metric, variants []analysis.Variant) table.Unit {
 	return table.UnitFor(m.Unit, means...)
 }
 
-// InUnit is an interval in a unit.
+// InUnit converts an interval to a unit.
 func InUnit(i stats.Interval, u table.Unit) stats.Interval {
 	i.Mean, i.Low, i.High = i.Mean/u.Per, i.Low/u.Per, i.High/u.Per
 	return i
 }
 
-// Capital begins a text with a capital letter.
+// Capital returns a text whose first letter is a capital.
 func Capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// ValuesOf are the values of a metric in the cells of a variant, of a group of jobs or of all.
+// ValuesOf returns the values of a metric in the cells of a variant, for a group of jobs or for all jobs.
 func ValuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 {
 	if by == "" {
 		return v.Values(m)
@@ -259,14 +259,15 @@ func ValuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 
 
 const (
 	panelRow    = 17.0
-	panelExtras = 46.0 // title and axis
-	leastPanel  = 90.0 // width, in points
+	panelExtras = 46.0 // height of the title and the axis
+	leastPanel  = 90.0 // least width, in points
 )
 
-// AxisName is the height of the name of the common axis of all panels.
+// AxisName is the height of the name of an axis that all panels have in common.
 const AxisName = canvas.LabelSize + 6
 
-// metricsFigure has a panel for each metric, or for each group of jobs; then axis names the one metric, below them.
+// metricsFigure returns a picture with a panel for each metric, or for each group of jobs. In the second case, axis is
+// the name of the metric, drawn below the panels.
 func (d *Data) metricsFigure(
 	kind, name, title, caption, axis string, variants []analysis.Variant, panels []panel,
 ) Figure {
@@ -300,7 +301,7 @@ func (d *Data) metricsFigure(
 			tile := func(i int) draw.Canvas {
 				return canvas.Tile(draw.Crop(c, vg.Length(labels)+6, 6, 0, 0), i, columns, tall, 12)
 			}
-			size := canvas.LabelSize // of the titles of all panels
+			size := canvas.LabelSize // font size of the panels' titles
 			for i, p := range panels {
 				for size > canvas.SmallSize && canvas.TextWidth(p.label(), size) > tile(i).Size().X.Points() {
 					size -= 0.5
@@ -317,12 +318,11 @@ func (d *Data) metricsFigure(
 	}
 }
 
-// mostLabel is the room that the names of rows may take, in points.
+// mostLabel is the greatest width of the names of rows, in points.
 const mostLabel = 190.0
 
-// rowNames are the labels of the variants and their width. Where they are too
-// wide, the names of the axes are left out, which are the same in all rows; the
-// values distinguish the rows.
+// rowNames returns the labels of the variants, and their width. If they are too wide, they have only the values of
+// axes, without the names of the axes.
 func rowNames(variants []analysis.Variant) (names []string, room float64) {
 	for _, v := range variants {
 		names = append(names, v.Label)
@@ -342,19 +342,19 @@ func rowNames(variants []analysis.Variant) (names []string, room float64) {
 	return names, min(room, mostLabel)
 }
 
-// rowLabels names the variants to the left of a row of panels.
+// rowLabels draws the names of variants to the left of a row of panels.
 func rowLabels(c draw.Canvas, names []string, room float64, box draw.Canvas) {
 	st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 	st.YAlign, st.XAlign = -0.5, -1
 	for i, name := range names {
-		y := box.Max.Y - panelTitle - vg.Length(5+panelRow*(float64(i)+0.5)) + 3 // as high as the mean, see row
+		y := box.Max.Y - panelTitle - vg.Length(5+panelRow*(float64(i)+0.5)) + 3 // at the height of the mean; see row
 		c.FillText(st, vg.Point{X: c.Min.X + vg.Length(room) - 4, Y: y}, canvas.Fit(name, room-6, canvas.TickSize))
 	}
 }
 
 const panelTitle vg.Length = 15
 
-// label is the title of a panel with its unit.
+// label returns the title of a panel with its unit.
 func (p panel) label() string {
 	if p.Unit == "" {
 		return p.Title
@@ -362,7 +362,7 @@ func (p panel) label() string {
 	return p.Title + " (" + p.Unit + ")"
 }
 
-// paint draws one panel: its title in a size, one row for each variant, the axis below.
+// paint draws one panel: its title in the given font size, one row for each variant, and the axis below.
 func (p panel) paint(c draw.Canvas, size float64) {
 	st := canvas.Style(size, canvas.Ink, false)
 	st.YAlign = -1
@@ -371,7 +371,7 @@ func (p panel) paint(c draw.Canvas, size float64) {
 	left, right := vg.Length(0), vg.Length(0)
 	body := draw.Crop(c, left, right, vg.Length(panelExtras)-panelTitle, -panelTitle)
 	lo, hi := p.lo, p.hi
-	if lo >= 0 { // ratios can be read off when the axis begins at 0
+	if lo >= 0 { // the axis begins at 0, so that ratios can be seen
 		lo = 0
 	}
 	if hi <= lo {
@@ -386,7 +386,7 @@ func (p panel) paint(c draw.Canvas, size float64) {
 	tick := canvas.Aligned(canvas.SmallSize+0.5, canvas.Ink, false, -0.5, -1)
 	for _, t := range ticks {
 		c.StrokeLine2(draw.LineStyle{Color: canvas.Rule, Width: 0.5}, x(t.Value), body.Min.Y, x(t.Value), body.Max.Y)
-		// Labels at the ends stay within the panel: the labels of its neighbors are next to them.
+		// Labels at both ends stay within the panel, since the next panel has labels there.
 		half := vg.Length(canvas.TextWidth(t.Label, canvas.SmallSize+0.5) / 2)
 		at := max(body.Min.X-3+half, min(body.Max.X+3-half, x(t.Value)))
 		c.FillText(tick, vg.Point{X: at, Y: body.Min.Y - 3}, t.Label)

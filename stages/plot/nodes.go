@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// part is where a chart shows the cores or the GPUs of a node, in rows from the bottom.
+// part is the rows in which a chart shows the cores or the GPUs of a node, counted from the bottom.
 type part struct {
 	stretch
 	label string
@@ -31,7 +31,7 @@ func (ch *Chart) parts() []part {
 	return out
 }
 
-// nodeTicks name the nodes next to the middle of their cores and GPUs, as many as fit.
+// nodeTicks returns labels with the names of nodes at the middle of their rows, for as many nodes as fit.
 func (ch *Chart) nodeTicks(core float64) []plot.Tick {
 	var ticks []plot.Tick
 	room := canvas.TickSize + 2.0
@@ -51,12 +51,12 @@ func (ch *Chart) nodeTicks(core float64) []plot.Tick {
 // drawNodes draws the borders between nodes.
 func (b bars) drawNodes(c draw.Canvas, y func(float64) vg.Length) {
 	line := draw.LineStyle{Color: canvas.Quiet, Width: 0.7}
-	if len(b.Nodes) > 8 { // their borders would outweigh their jobs
+	if len(b.Nodes) > 8 { // more borders would hide the jobs
 		line = draw.LineStyle{Color: canvas.Rule, Width: 0.5}
 	}
 	for _, p := range b.parts() {
 		if (p.high-p.low)*b.core < 1 {
-			continue // the borders of this many nodes would hide their jobs
+			continue // more borders would hide the jobs
 		}
 		for _, at := range []float64{p.low, p.high} {
 			c.StrokeLine2(line, c.Min.X, y(at*b.core), c.Max.X, y(at*b.core))

@@ -1,5 +1,5 @@
-// Package plot draws the pictures of an experiment from its plain files, as
-// SVG and PNG. The same files give the same bytes.
+// Package plot draws the pictures of an experiment from the files in its folder, as SVG, PNG or PDF. Equal files give
+// equal bytes.
 package plot
 
 import (
@@ -26,37 +26,33 @@ type Picture = record.Picture
 
 // Options limit the pictures.
 type Options struct {
-	// MaxGantts is the number of cells up to which every cell gets a Gantt
-	// chart. With more cells, the first replicate of each variant gets one, and
-	// no more than this many. 0 means DefaultMaxGantts.
+	// MaxGantts is the greatest number of cells that each have a Gantt chart. With more cells, only the first replicate
+	// of each variant has one, up to the same number. 0 means DefaultMaxGantts.
 	MaxGantts int
-	// Only has the names or kinds of the pictures to draw; if it is empty, all are drawn.
+	// Only has the names or kinds of the pictures to draw; empty means all.
 	Only []string
-	// Formats are the file formats to draw, of canvas.Formats; if it is empty, Usual.
+	// Formats are the file formats, from canvas.Formats; empty means Usual.
 	Formats []string
 	canvas.Layout
 }
 
-// Usual are the formats of a picture unless Options say otherwise. PNG takes most of the time: tests whose pictures
-// nobody looks at leave it out.
+// Usual are the default file formats. Tests that do not check PNGs leave them out, since they take most of the time.
 var Usual = []string{canvas.SVG, canvas.PNG}
 
-// DefaultMaxGantts is the number of Gantt charts unless Options say otherwise.
+// DefaultMaxGantts is the default of Options.MaxGantts.
 const DefaultMaxGantts = 24
 
-// Figure is a picture that can be painted; a skipped one has no Paint.
+// Figure is a picture that can be painted. Paint is nil if the picture is skipped.
 type Figure struct {
 	Picture
-	// Paint paints on a canvas of Width times Height points. It is called once for
-	// each format.
+	// Paint paints on a canvas of Width × Height points. It is called once for each format.
 	Paint         func(draw.Canvas)
 	Width, Height float64
 }
 
-// Draw draws the pictures requested by the plan (the default ones, if it requests none)
-// into dir, and a list of them, pictures.json. Pictures without data are in the list with
-// the reason. Pictures of an earlier list that are not in this one are removed. The paths
-// that it returns begin with dir.
+// Draw draws the pictures that the plan requests, or the default ones, into dir. It also writes a list of them,
+// pictures.json. Pictures without data are in the list with a reason. Pictures that only the earlier list has are
+// removed. The returned paths begin with dir.
 func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]Picture, error) {
 	if o.MaxGantts <= 0 {
 		o.MaxGantts = DefaultMaxGantts
@@ -128,7 +124,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 	return pictures, nil
 }
 
-// wanted returns the pictures that the plan requests, each once, and further kinds by name.
+// wanted returns the pictures that the plan requests, each once, and further kinds that `named` lists.
 func wanted(p record.Plan, named []string) []record.Plot {
 	var out []record.Plot
 	for _, w := range p.Plots {
@@ -154,10 +150,10 @@ func wanted(p record.Plan, named []string) []record.Plot {
 	return out
 }
 
-// ErrNoPicture is returned when none of the pictures has a name in Options.Only.
+// ErrNoPicture is returned if no picture has a name in Options.Only.
 var ErrNoPicture = errors.New("there is no picture")
 
-// only returns the figures with one of the names or kinds. Each of these must name one.
+// only returns the figures with one of the names or kinds. It returns an error for a name without a figure.
 func only(figures []Figure, names []string) (some []Figure, err error) {
 	for _, name := range names {
 		n := len(some)
@@ -179,13 +175,12 @@ func only(figures []Figure, names []string) (some []Figure, err error) {
 	return some, nil
 }
 
-// Skipped is a figure that is not drawn, and why.
+// Skipped returns a figure that is not drawn, with the reason.
 func Skipped(kind, name, title, reason string) []Figure {
 	return []Figure{{Picture: Picture{Name: name, Kind: kind, Title: title, Skipped: reason}}}
 }
 
-// save paints the figure into its formats. The paths of the picture that it
-// returns are relative to dir.
+// save writes the figure in its formats. The returned paths are relative to dir.
 func (f *Figure) save(dir string, o Options) (Picture, error) {
 	p := f.Picture
 	if f.Paint == nil {

@@ -1,5 +1,4 @@
-// Estimates draws the pictures that judge estimates: predicted against actual run times, their errors, the
-// time to a target loss, and simulated schedules below real ones.
+// The pictures that judge estimates: predicted against actual run times, and their errors.
 
 package plot
 
@@ -14,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Predicted is the name of this kind of picture.
+// Predicted is the name of the picture of predicted against actual run times.
 const Predicted = "predicted"
 
 var _ = Register(Kind{
@@ -26,11 +25,10 @@ var _ = Register(Kind{
 	Draw: func(d *Data, _ Ask) ([]Figure, error) { return predicted(d) },
 })
 
-// mostPoints bounds the points of a scatter plot.
+// mostPoints is the greatest number of points in a scatter plot.
 const mostPoints = 2000
 
-// predicted draws predicted against actual run times of all finished jobs that
-// held their full request throughout.
+// predicted draws predicted against actual run times of finished jobs that held their full request all the time.
 func predicted(d *Data) ([]Figure, error) {
 	const name, title = "predicted", "Predicted against actual run time"
 	drawn := sample{step: 1}
@@ -78,7 +76,7 @@ func predicted(d *Data) ([]Figure, error) {
 	return append(figures, errs...), err
 }
 
-// sample holds every step-th of all points, so that there are never many.
+// sample keeps every step-th point that is added. step grows, so that the number of points stays bounded.
 type sample struct {
 	points    []canvas.Dot
 	all, step int
@@ -93,7 +91,7 @@ func (s *sample) add(p canvas.Dot) {
 	}
 }
 
-// every takes n of the points, evenly.
+// every returns n of the points, at equal distances.
 func every(points []canvas.Dot, n int) []canvas.Dot {
 	out := make([]canvas.Dot, n)
 	for i := range out {
@@ -102,7 +100,7 @@ func every(points []canvas.Dot, n int) []canvas.Dot {
 	return out
 }
 
-// intervals returns the intervals of the estimates that are used and have runs.
+// intervals returns the intervals of estimates that are used and have real runs.
 func intervals(estimates []record.EstimateRow, classes []string) []canvas.Bar {
 	var bars []canvas.Bar
 	for _, e := range estimates {

@@ -29,10 +29,10 @@ var _ = stages.Register(&stages.Stage{
 	},
 })
 
-// version is part of the key: raise it when pictures are drawn differently.
+// version is part of the stage's key. It must be raised when pictures change, so that they are drawn again.
 const version = "4"
 
-// Redraw draws the pictures of an experiment's folder from its plain files.
+// Redraw draws the pictures of an experiment from the files in its folder.
 func Redraw(ctx context.Context, dir string) ([]Picture, error) {
 	e, err := record.Open(dir)
 	if err != nil {

@@ -154,7 +154,7 @@ func (c *Checkpoint) RuntimeLines(prefix string) []stages.KeyLine {
 	return []stages.KeyLine{{Label: prefix + "checkpoint", Value: fmt.Sprintf("%+v", *c)}}
 }
 
-// Start implements stages.StartPart. It sets the variable that tells the program how often to write a checkpoint.
+// Start implements stages.StartPart. It sets the variable with the program's interval between checkpoints.
 func (c *Checkpoint) Start(s stages.Starting, out *launch.Job) {
 	if every := c.interval(s); every != "" {
 		out.Env = append(out.Env, contract.EnvCheckpointEvery+"="+every)

@@ -52,7 +52,7 @@ type options struct {
 	save          string
 }
 
-// Main runs the training program args[0] with the flags that follow, as in a process of its own: it reads the
+// Main runs the training program args[0] with the flags that follow, as a separate process would: it reads the
 // environment of the job contract, handles SIGTERM, and sets the number of threads of the Go runtime. begin is the time
 // at which the process started, from which its budget is counted.
 //

@@ -150,7 +150,7 @@ type budget struct {
 	end   time.Duration // end of the budget, on the clock
 }
 
-// of sets the whole budget, of which earlier attempts may have used a part.
+// of sets the whole budget. Earlier attempts may have used a part of it.
 func (b *budget) of(whole time.Duration) {
 	b.clock.watchStops()
 	b.set, b.whole, b.end = true, whole, whole-b.used

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/program"
 )
 
-// errStopped is returned by a training that ended because the process was told to stop.
+// errStopped is returned by a training that ended because the process received SIGTERM.
 var errStopped = errors.New("stopped")
 
 // run is one run of a program: one attempt of its job.
@@ -55,8 +55,7 @@ func newRun(c config, o options, env program.Env, begin time.Time, stdout, stder
 	return r
 }
 
-// training is the training on which requests act: in this process, or in the cluster of which this process is the
-// chief.
+// training carries out requests: in this process alone, or in a cluster with this process as its chief.
 type training interface {
 	// snapshot returns the present state.
 	snapshot() (state, error)

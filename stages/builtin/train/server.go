@@ -21,7 +21,7 @@ const (
 	chiefComesWithin  = 10 * time.Minute // after the start of the server
 	ChiefReturnsAfter = 10 * time.Second // after the chief's connection is lost
 	workersLeaveAfter = 3 * time.Second  // after the training has ended
-	chiefSavesWithin  = 5 * time.Second  // after the server was told to stop
+	chiefSavesWithin  = 5 * time.Second  // after the server received SIGTERM
 	portFreeWithin    = 5 * time.Second  // for a port that an earlier attempt may still use
 	lookEvery         = 50 * time.Millisecond
 )

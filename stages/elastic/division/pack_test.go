@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPackPlacesAll packs jobs of 1, 2 and 4 GPUs and of whole nodes, some of which are already
+// TestPackPlacesAll packs jobs of 1, 2 and 4 GPUs and of whole nodes, some already
 // placed, on all but the first of nine nodes of 4 GPUs.
 func TestPackPlacesAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// Decades are ticks of a logarithmic axis: 1, 2, 5, 10, 20, …
+// Decades places ticks on a logarithmic axis: 1, 2, 5, 10, 20, …
 type Decades struct{}
 
 // Ticks implements plot.Ticker.
@@ -26,10 +26,10 @@ func (Decades) Ticks(lo, hi float64) []plot.Tick {
 	return out
 }
 
-// Apart returns the ticks whose labels do not overlap. Part is the place of a value on the axis, from 0 to 1; room is the
-// length of the axis, in points.
+// Apart returns ticks whose labels do not overlap. room is the length of the axis in points; part returns the place of
+// a value on the axis, from 0 to 1.
 func Apart(all plot.ConstantTicks, room float64, part func(float64) float64) (ticks plot.ConstantTicks) {
-	free := math.Inf(-1) // the labels so far end here
+	free := math.Inf(-1) // end of the last label
 	for _, t := range all {
 		at, half := part(t.Value)*room, TextWidth(t.Label, TickSize)/2
 		if at-half >= free {

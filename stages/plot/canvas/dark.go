@@ -14,15 +14,15 @@ import (
 // darkPaper is the background of pictures on dark pages.
 var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 
-// onColor is the dark of text in colored bars, which stays dark on dark pages: next to Ink, so that the two stay
-// distinct.
+// onColor is the color of text in colored bars. It stays dark on dark pages. It differs from Ink by one step, so that
+// the two can be told apart in an SVG.
 var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
 
-// onPale is the dark of text on pale colors, which are dark on dark pages: there the text is white.
+// onPale is the color of text on pale colors. Pale colors become dark on dark pages, where this text becomes white.
 var onPale = color.NRGBA{0x22, 0x22, 0x24, 0xff}
 
-// lifted is the part of white mixed into the colors on a dark page, so that thin lines are visible. For the same
-// reason, pale colors keep more of their color than on white: their paleness is multiplied by kept.
+// lifted is the part of white that is mixed into colors on a dark page, so that thin lines are visible. kept multiplies
+// the paleness of pale colors on a dark page, so that they keep more of their hue.
 const lifted, kept = 0.15, 0.85
 
 // darkened returns a color for a dark page: grays are inverted, pale colors become dark, and full colors become
@@ -34,7 +34,7 @@ func darkened(c color.NRGBA) color.NRGBA {
 		return c
 	case c == onPale:
 		return white
-	case c.R == c.G && c.G == c.B: // black becomes nearly white, and near white becomes the paper
+	case c.R == c.G && c.G == c.B: // black becomes nearly white, and nearly white becomes the background
 		share := float64(c.R) / 255
 		return mixed(color.NRGBA{0xf2, 0xf2, 0xf2, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)
 	}
@@ -47,13 +47,14 @@ func darkened(c color.NRGBA) color.NRGBA {
 	return c
 }
 
-// mixed mixes a color with another: 0 leaves it, 1 is the other.
+// mixed mixes two colors; share is the part of other, from 0 to 1.
 func mixed(c, other color.NRGBA, share float64) color.NRGBA {
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
 	return color.NRGBA{mix(c.R, other.R), mix(c.G, other.G), mix(c.B, other.B), c.A}
 }
 
-// paleness returns the part of white that was mixed with a hue to make a color; false for another hue.
+// paleness returns the part of white in a color that was mixed from a hue and white; false if the color was mixed from
+// another hue.
 func paleness(c, hue color.NRGBA) (float64, bool) {
 	darkest, from := hue.R, c.R
 	for _, channel := range [][2]uint8{{hue.G, c.G}, {hue.B, c.B}} {
@@ -72,10 +73,10 @@ func paleness(c, hue color.NRGBA) (float64, bool) {
 
 var svgColor = regexp.MustCompile(`#[0-9A-F]{6}\b`)
 
-// recolor is a color of an SVG and its replacement on dark pages: "#222222", "#D6D7D7".
+// recolor is a color of an SVG, and its replacement on dark pages: "#222222", "#D6D7D7".
 type recolor struct{ from, to string }
 
-// recolored returns the colors of an SVG that are others on dark pages.
+// recolored returns the colors of an SVG that have a replacement on dark pages.
 func recolored(body []byte) []recolor {
 	var pairs []recolor
 	seen := map[string]bool{}
@@ -97,7 +98,7 @@ func recolored(body []byte) []recolor {
 	return pairs
 }
 
-// darkNames are the pairs in an attribute, "#222222 #D6D7D7;…", for pages that draw the picture themselves.
+// darkNames returns the replacements as an attribute, "#222222 #D6D7D7;…", for pages that replace colors themselves.
 func darkNames(pairs []recolor) string {
 	words := make([]string, len(pairs))
 	for i, pair := range pairs {
@@ -106,11 +107,11 @@ func darkNames(pairs []recolor) string {
 	return strings.Join(words, ";")
 }
 
-// lightStyle is the style of an SVG on its own.
+// lightStyle is the style of an SVG that is not part of a page.
 const lightStyle = "svg{background:#FFFFFF;max-width:100%;height:auto}"
 
-// darkStyle is the style that makes an SVG dark for readers who prefer that. Attributes hold the colors; the rules
-// override them.
+// darkStyle returns the style by which an SVG is dark for readers who prefer dark pages. The colors are in attributes,
+// which its rules override.
 func darkStyle(pairs []recolor) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", lightStyle, darkPaper.R,

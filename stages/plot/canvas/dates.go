@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// Dates makes ticks at round times of day and dates (UTC) on an axis of times since an instant, as many as fit next to
-// each other. Origin is that instant, in seconds since the beginning of 1970, Per how many seconds a unit of the axis has,
-// and Room its length in points.
+// Dates places ticks at round times of day and dates (UTC) on an axis of times since an instant. Origin is this instant
+// in seconds since 1970. Per is the number of seconds in a unit of the axis. Room is the length of the axis in points,
+// which bounds the number of ticks.
 type Dates struct{ Origin, Per, Room float64 }
 
-// dateSteps are the distances between ticks, in seconds.
+// dateSteps are the possible distances between ticks, in seconds.
 var dateSteps = []float64{
 	1, 5, 15, 60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 14 * 86400, 28 * 86400,
 	91 * 86400, 182 * 86400, 364 * 86400,
@@ -40,7 +40,7 @@ func (d Dates) Ticks(lo, hi float64) []plot.Tick {
 		for at := step * math.Ceil(from/step); at <= until; at += step {
 			label := time.Unix(int64(at), 0).UTC().Format(layout)
 			if (until-at)/(until-from)*d.Room < TextWidth(label, TickSize)/2 {
-				break // beyond the end
+				break // beyond the end of the axis
 			}
 			ticks = append(ticks, plot.Tick{Value: (at - d.Origin) / d.Per, Label: label})
 		}
@@ -49,8 +49,8 @@ func (d Dates) Ticks(lo, hi float64) []plot.Tick {
 	return nil
 }
 
-// TimeAxis names and divides the horizontal axis of a plot of times since a cell's start, in units of per seconds: by
-// dates where the instant of the start is known, else by the time since then.
+// TimeAxis sets the name and the ticks of a horizontal axis of times since a cell's start. per is the number of seconds
+// in a unit. If origin is known, the ticks are dates; otherwise they are times since the start.
 func TimeAxis(p *plot.Plot, origin, per float64, unit string) {
 	if origin == 0 {
 		p.X.Label.Text = "time since the cell's start (" + unit + ")"

@@ -19,7 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Painting is something that can be painted, and its size in points.
+// Painting is a picture as a function that paints it, with its size in points.
 type Painting struct {
 	// Paint is called once for each format.
 	Paint         func(draw.Canvas)
@@ -27,12 +27,12 @@ type Painting struct {
 	Layout
 }
 
-// size is the final size of the painting.
+// size returns the final size of the painting.
 func (p Painting) size() (width, height vg.Length) {
 	return font.Points(p.Width * p.scale()), font.Points(p.Height * p.scale())
 }
 
-// on paints on a canvas, and returns how much more height the painting needs than it has.
+// on paints on a canvas. It returns the height in points that the painting needs in addition to its own.
 func (p Painting) on(c vg.Canvas, groups *grouped) float64 {
 	s := &sheet{Canvas: c, dark: p.Style == Dark, bare: p.Style == Paper, groups: groups}
 	_, s.outlined = c.(*vgpdf.Canvas)
@@ -40,7 +40,7 @@ func (p Painting) on(c vg.Canvas, groups *grouped) float64 {
 	return s.more
 }
 
-// Laid returns the painting with the width of its layout and the height that follows from it.
+// Laid returns the painting with the width of its layout, and the height that follows.
 func (p Painting) Laid() Painting {
 	if p.Layout.Width > 0 {
 		p.Width = p.Layout.Width / p.scale()
@@ -51,8 +51,8 @@ func (p Painting) Laid() Painting {
 	return p
 }
 
-// SVG returns the painting as SVG: small, with fonts that exist everywhere, and with a title and a caption
-// for readers who cannot see it. On screens it is dark for readers who prefer that.
+// SVG returns the painting as SVG. It is small, uses fonts that exist everywhere, and has a title and a caption for
+// readers who cannot see it. On screens it is dark for readers who prefer that.
 func (p Painting) SVG(title, caption string) ([]byte, error) {
 	c := vgsvg.New(font.Points(p.Width), font.Points(p.Height))
 	if p.Style == Dark {
@@ -69,13 +69,13 @@ func (p Painting) SVG(title, caption string) ([]byte, error) {
 	return shrink(b.Bytes(), box, title, caption, p.Style != Screen), nil
 }
 
-// background fills the paper of a dark painting.
+// background paints the background of a dark painting.
 func (p Painting) background(c vg.Canvas, width, height float64) {
 	c.SetColor(darkPaper)
 	c.Fill(Rectangle(0, 0, font.Points(width), font.Points(height)))
 }
 
-// PDF returns the painting as PDF, without fonts: see outlines.
+// PDF returns the painting as PDF. Text is drawn as outlines, so no fonts are needed.
 func (p Painting) PDF() ([]byte, error) {
 	c := vgpdf.New(p.size())
 	c.Scale(p.scale(), p.scale())
@@ -98,12 +98,11 @@ var (
 	svgStyle  = regexp.MustCompile(` style="([^"]*)"`)
 )
 
-// shortText is the number of letters below which a text needs no measure.
+// shortText is the number of letters below which a text gets no fixed width.
 const shortText = 4
 
-// fitted gives longer texts the width that they were measured with: where none of their
-// fonts is installed, the one that takes their place may be wider, and texts would
-// overlap.
+// fitted sets the width of longer texts to the measured one. If none of their fonts is installed, the substitute may be
+// wider, and texts would overlap.
 func fitted(body []byte) []byte {
 	return svgText.ReplaceAllFunc(body, func(tag []byte) []byte {
 		parts := svgText.FindSubmatch(tag)
@@ -122,7 +121,8 @@ func fitted(body []byte) []byte {
 	})
 }
 
-// attributes turns styles into attributes, which a page's policy allows where it forbids styles.
+// attributes replaces style attributes by presentation attributes, since the security policy of some pages forbids
+// styles.
 func attributes(body []byte) []byte {
 	return svgStyle.ReplaceAllFunc(body, func(style []byte) []byte {
 		var b []byte
@@ -137,7 +137,7 @@ func attributes(body []byte) []byte {
 	})
 }
 
-// unblank removes empty lines, and blanks at the beginnings and ends of lines.
+// unblank removes empty lines, and spaces at the beginning and the end of lines.
 func unblank(body []byte) []byte {
 	out := make([]byte, 0, len(body))
 	for line := range bytes.Lines(body) {
@@ -148,8 +148,8 @@ func unblank(body []byte) []byte {
 	return out
 }
 
-// shrink makes gonum's SVG smaller: gonum writes the defaults, wraps lines, and
-// names a rare font. Liberation Sans has the metrics of Arial.
+// shrink makes an SVG of gonum smaller. It removes default values and line breaks, and replaces a rare font; Liberation
+// Sans has the metrics of Arial.
 func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 	body := svgStart.ReplaceAll(raw, nil)
 	body = svgFamily.ReplaceAll(body, []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
@@ -175,7 +175,7 @@ func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 	return b.Bytes()
 }
 
-// The dots per inch of PNGs: sharp on a screen of twice the usual density, and in print.
+// Dots per inch of PNGs: sharp on a screen with twice the usual density, and in print.
 const (
 	screenDPI = 144
 	paperDPI  = 300

@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// ErrorRow is the errors of a class over a group, in percent of the actual value; a
-// head is drawn in bold.
+// ErrorRow has the errors of one class in a group, in percent of the actual value. A head is printed in bold.
 type ErrorRow struct {
 	Label         string
 	Class         int
@@ -16,7 +15,7 @@ type ErrorRow struct {
 	Head          bool
 }
 
-// ErrorBars returns the picture of errors, a row for each, and its height.
+// ErrorBars returns the height and the paint function of a picture of errors, with one row each.
 func ErrorBars(title string, rows []ErrorRow, classes []string) (height float64, paint func(draw.Canvas)) {
 	var keys []Key
 	for i, m := range classes {
@@ -41,13 +40,13 @@ func ErrorBars(title string, rows []ErrorRow, classes []string) (height float64,
 	}
 }
 
-// spread is the sign of a mean with its standard deviation.
+// spread draws the legend's sign of a mean with its standard deviation.
 func spread(c draw.Canvas, box vg.Rectangle) {
 	Stroked(draw.LineStyle{Color: Shade(Quiet, 0.35), Width: 1.4})(c, box)
 	Dotted(Quiet)(c, box)
 }
 
-// tick is the sign of a mean absolute error.
+// tick draws the legend's sign of a mean absolute error.
 func tick(c draw.Canvas, box vg.Rectangle) {
 	x := (box.Min.X + box.Max.X) / 2
 	c.StrokeLine2(draw.LineStyle{Color: Quiet, Width: 1.4}, x, box.Min.Y+0.5, x, box.Max.Y-0.5)
@@ -55,10 +54,10 @@ func tick(c draw.Canvas, box vg.Rectangle) {
 
 const (
 	errorRowHeight = 14.0
-	errorLabels    = 130.0 // room for the names of the groups, in points
+	errorLabels    = 130.0 // width of the names of the groups, in points
 )
 
-// errorBars draws the rows, the first at the top.
+// errorBars draws the rows, the first one at the top.
 type errorBars struct{ rows []ErrorRow }
 
 // Plot implements plot.Plotter.

@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Write replaces a picture's file at once; it can be drawn again after a crash,
-// so it need not survive one.
+// Write replaces a picture's file at once. The file need not survive a crash of the machine, since it can be drawn
+// again.
 func Write(dir, name string, raw []byte) error {
 	if err := folder.Write(filepath.Join(dir, name), raw, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
@@ -22,11 +22,11 @@ func Write(dir, name string, raw []byte) error {
 	return nil
 }
 
-// WriteList writes pictures.json and removes the files that only the old one lists.
+// WriteList writes pictures.json. It removes the files of pictures that only the old list has.
 func WriteList(dir string, pictures []record.Picture) error {
 	var old []record.Picture
 	if raw, err := folder.ReadFile(dir, record.PicturesFile); err == nil {
-		// A list that cannot be read leaves its pictures behind; they do no harm.
+		// If the old list cannot be read, its pictures remain, which is harmless.
 		_ = json.Unmarshal(raw, &old)
 	}
 	var b bytes.Buffer

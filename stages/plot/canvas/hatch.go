@@ -12,8 +12,8 @@ import (
 // hatchGap is the distance between the lines of a pattern, in points.
 const hatchGap vg.Length = 4
 
-// Hatch draws the pattern of the i-th item over an area. It distinguishes the item from earlier ones of the same
-// color: none, rising lines, falling lines, both.
+// Hatch draws the pattern of item i over an area. The pattern distinguishes items with the same color: no lines, rising
+// lines, falling lines, or both.
 func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 	pattern := i / table.Hues % 4
 	if !Patterned(i) || x1-x0 < 1 || y1-y0 < 1 {
@@ -24,7 +24,7 @@ func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 		path.Move(vg.Point{X: ax, Y: ay})
 		path.Line(vg.Point{X: bx, Y: by})
 	}
-	// Lines of adjacent areas continue each other: they begin at multiples of the gap.
+	// Lines begin at multiples of the gap, so that the lines of adjacent areas join.
 	if pattern != 2 { // x − y = k
 		for k := multiple(x0 - y1); k < x1-y0; k += hatchGap {
 			if a, b := max(x0, y0+k), min(x1, y1+k); a < b {
@@ -43,10 +43,10 @@ func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 	c.Stroke(path)
 }
 
-// Patterned reports whether the i-th item has a pattern.
+// Patterned reports whether item i has a pattern.
 func Patterned(i int) bool { return i/table.Hues%4 != 0 }
 
-// multiple is the first multiple of the gap after a length.
+// multiple returns the first multiple of the gap after a length.
 func multiple(v vg.Length) vg.Length {
 	n := vg.Length(int(v / hatchGap))
 	if n*hatchGap <= v {
@@ -55,7 +55,7 @@ func multiple(v vg.Length) vg.Length {
 	return n * hatchGap
 }
 
-// Hatched returns the legend sign of the area of the i-th item.
+// Hatched returns a function that draws the legend's sign of the area of item i.
 func Hatched(i int) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		Filled(Hue(i))(c, box)
@@ -63,13 +63,13 @@ func Hatched(i int) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// Mark returns the shape of the points of the i-th item, which differs where colors repeat.
+// Mark returns the shape of the points of item i. Shapes differ between items with the same color.
 func Mark(i int) draw.GlyphDrawer {
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
 	return shapes[i/table.Hues%len(shapes)]
 }
 
-// Marked returns the legend sign of the points of the i-th item.
+// Marked returns a function that draws the legend's sign of the points of item i.
 func Marked(i int) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		at := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}

@@ -8,43 +8,42 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Look is the purpose of pictures.
+// Look is the use of a picture, which determines its colors.
 type Look string
 
-// The looks.
+// The uses of pictures.
 const (
-	// Screen is for pages: dark for readers who prefer that, if the format supports it.
+	// Screen is for web pages. The picture is dark for readers who prefer that, if its format supports this.
 	Screen Look = "screen"
-	// Paper is for print: black on white, without the title, which is in the caption, and with denser PNGs.
+	// Paper is for print: black on white, without a title, since the caption has it; PNGs have more dots per inch.
 	Paper Look = "paper"
 	// Dark is for dark pages and slides.
 	Dark Look = "dark"
 )
 
-// Styles lists the styles.
+// Styles returns the names of all looks.
 func Styles() []string { return []string{string(Screen), string(Paper), string(Dark)} }
 
-// The formats of pictures.
+// The file formats of pictures.
 const (
 	SVG = "svg"
 	PNG = "png"
 	PDF = "pdf"
 )
 
-// Formats lists the formats.
+// Formats returns the names of all file formats.
 func Formats() []string { return []string{SVG, PNG, PDF} }
 
-// Layout is the layout of pictures.
+// Layout is the size and the look of pictures.
 type Layout struct {
-	// Width in points; 0: as painted.
+	// Width is in points; 0 means the width of the painting.
 	Width float64
-	// FontSize is the size of the labels of axes' ticks, in points; other text and lines scale with it; 0:
-	// TickSize.
+	// FontSize is the size of the labels of ticks in points; other text and lines scale with it. 0 means TickSize.
 	FontSize float64
 	Style    Look
 }
 
-// scale is the factor by which text and lines are enlarged.
+// scale returns the factor by which text and lines are enlarged.
 func (l Layout) scale() float64 {
 	if l.FontSize == 0 {
 		return 1
@@ -52,13 +51,13 @@ func (l Layout) scale() float64 {
 	return l.FontSize / TickSize
 }
 
-// sheet is a canvas of a layout.
+// sheet is a canvas that applies a layout.
 type sheet struct {
 	vg.Canvas
 	dark, bare bool
 	outlined   bool     // text is drawn as the outlines of its glyphs
-	groups     *grouped // where the format has groups
-	more       float64  // height that legends and titles need beyond the usual
+	groups     *grouped // nil if the format has no groups
+	more       float64  // additional height that legends and titles need
 }
 
 // FillString implements vg.Canvas.
@@ -80,7 +79,8 @@ func (s *sheet) SetColor(c color.Color) {
 	s.Canvas.SetColor(c)
 }
 
-// Tile is the place of the i-th of panels in rows of columns, from the top, with a gap at its right.
+// Tile returns the place of panel i. Panels are in rows of `columns` panels, from the top; gap is the space to the
+// right of each.
 func Tile(c draw.Canvas, i, columns int, height, gap float64) draw.Canvas {
 	wide := c.Size().X / vg.Length(columns)
 	left, high := c.Min.X+wide*vg.Length(i%columns), c.Max.Y-vg.Length(height*float64(i/columns))

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Usage is the resources that one cell held over time. Cores is their limit; 0: no limit. Origin is the instant of the
-// cell's start, in seconds since the beginning of 1970; 0: not known.
+// Usage is the resources that a cell held over time. Cores is their limit; 0 means no limit. Origin is the start of the
+// cell in seconds since 1970; 0 means unknown.
 type Usage struct {
 	Label  string
 	Rows   []Level
@@ -19,20 +19,19 @@ type Usage struct {
 	Origin float64
 }
 
-// Blank is an axis without labels.
+// Blank is an axis without ticks.
 type Blank struct{}
 
 // Ticks implements plot.Ticker.
 func (Blank) Ticks(float64, float64) []plot.Tick { return nil }
 
-// Area fills the area under the resources held over time.
+// Area draws the resources held over time as a filled area.
 type Area struct {
 	Usage
 	Per float64
 }
 
-// MostBins is the number of stretches of time beyond which they are averaged:
-// narrower ones cannot be seen.
+// MostBins is the greatest number of periods that are drawn; more are averaged, since they would be too narrow to see.
 const MostBins = 600
 
 // Plot implements plot.Plotter.
@@ -57,12 +56,12 @@ func (a Area) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// Level is the resources held from an instant on.
+// Level is the number of resources held from a time on.
 type Level struct {
 	At, Held float64
 }
 
-// Thin averages over n equal stretches of time when there are more changes.
+// Thin returns the averages over n equal periods if there are more than n changes.
 func Thin(rows []Level, n int) []Level {
 	if len(rows) <= n {
 		return rows

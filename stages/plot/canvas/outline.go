@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// outlines returns a text as the outlines of its glyphs: it looks the same wherever it is shown, in every alphabet
-// that the font has, without the font.
+// outlines returns a text as the outlines of its glyphs. It looks the same without the font, in every alphabet of the
+// font.
 func outlines(f font.Face, at vg.Point, text string) vg.Path {
-	const exact = 64 // parts of a unit in which the outlines are computed
+	const exact = 64 // outlines are computed in 1/64 of the font's unit
 	size := f.Font.Size
 	ppem := fixed.I(exact * 16)
-	per := size / (exact * 16) // of a unit
+	per := size / (exact * 16) // points per part of a unit
 	point := func(p fixed.Point26_6) vg.Point {
 		return vg.Point{X: at.X + vg.Length(p.X)/64*per, Y: at.Y - vg.Length(p.Y)/64*per}
 	}

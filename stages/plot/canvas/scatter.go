@@ -9,26 +9,26 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Dot is a predicted and an actual time in seconds; its class has a color.
+// Dot is a predicted and an actual time, in seconds. Its class determines its color.
 type Dot struct {
 	Predicted, Actual float64
 	Class             int
 }
 
-// Bar is the interval of a prediction, in seconds, at the actual time.
+// Bar is the interval of a prediction in seconds, drawn at the actual time.
 type Bar struct {
 	Low, High, Actual float64
 	Class             int
 }
 
-// Scatter returns the picture of predicted against actual times, and its height.
+// Scatter returns the height and the paint function of a picture of predicted against actual times.
 func Scatter(title string, dots []Dot, bars []Bar, classes []string) (height float64, paint func(draw.Canvas)) {
 	lo, hi := math.Inf(1), 0.0
 	for _, p := range dots {
 		lo, hi = min(lo, p.Predicted, p.Actual), max(hi, p.Predicted, p.Actual)
 	}
 	logarithmic := hi/lo > 30
-	least, most := lo/3, 3*hi // an interval that goes far beyond the dots is cut
+	least, most := lo/3, 3*hi // longer intervals are cut off there
 	for _, b := range bars {
 		lo, hi = min(lo, max(b.Low, least)), max(hi, min(b.High, most))
 	}
@@ -60,7 +60,7 @@ func Scatter(title string, dots []Dot, bars []Bar, classes []string) (height flo
 	}
 }
 
-// cloud draws the band, the line and the points.
+// cloud draws a band around equality, the line of equality, and the points.
 type cloud struct {
 	dots []Dot
 	bars []Bar
@@ -71,7 +71,7 @@ type cloud struct {
 func (cl cloud) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	lo, hi := p.X.Min, p.X.Max
-	// predicted is within 10% of actual between predicted/1.1 and predicted/0.9.
+	// predicted is within 10% of actual if actual is between predicted/1.1 and predicted/0.9.
 	band := []vg.Point{{X: x(lo), Y: y(lo / 0.9)}, {X: x(hi), Y: y(hi / 0.9)}, {X: x(hi), Y: y(hi / 1.1)},
 		{X: x(lo), Y: y(lo / 1.1)}}
 	c.FillPolygon(Shade(Hue(6), 0.7), c.ClipPolygonXY(band))

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Series paints the parts of a series of this name. In an SVG it is a group with the name as its attribute
+// Series paints a part of the series with the given name. In an SVG, it is a group with the name as its attribute
 // data-series, so that a page can show and hide it.
 func Series(c draw.Canvas, name string, paint func()) {
 	s, ok := under(c).(*sheet)
@@ -23,7 +23,7 @@ func Series(c draw.Canvas, name string, paint func()) {
 	s.groups.end()
 }
 
-// under is the canvas that crops of it are on.
+// under returns the canvas of which c is a part.
 func under(c draw.Canvas) vg.Canvas {
 	for {
 		inner, ok := c.Canvas.(draw.Canvas)
@@ -34,8 +34,8 @@ func under(c draw.Canvas) vg.Canvas {
 	}
 }
 
-// grouped is an SVG with groups. Their tags are written as texts with otherwise unused characters, since the canvas
-// writes only texts; ungroup turns them into tags.
+// grouped is an SVG canvas with groups. The canvas can only write texts, so the tags of groups are written as texts
+// between characters that are unused otherwise. ungroup replaces them by tags.
 type grouped struct{ *vgsvg.Canvas }
 
 const (
@@ -57,7 +57,7 @@ var (
 	groupEnd   = regexp.MustCompile(`<text [^>]*>` + groupEnds + `</text>`)
 )
 
-// ungroup makes tags of the signs of groups.
+// ungroup replaces the texts that mark groups by tags.
 func ungroup(body []byte) []byte {
 	body = groupBegin.ReplaceAllFunc(body, func(tag []byte) []byte {
 		name := html.UnescapeString(string(groupBegin.FindSubmatch(tag)[1]))

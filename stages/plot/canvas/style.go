@@ -1,5 +1,5 @@
-// Package canvas is the common part of all pictures: colors, text, axes,
-// legends, and how a painting becomes SVG or PNG.
+// Package canvas has the common parts of all pictures: colors, text, axes and legends. It also encodes a painting as
+// SVG, PNG or PDF.
 package canvas
 
 import (
@@ -29,7 +29,7 @@ const (
 	SmallSize = 8
 )
 
-// The colors of text and lines, the darkest first.
+// Colors of text and lines, the darkest first.
 var (
 	Ink   = color.NRGBA{0x22, 0x22, 0x22, 0xff}
 	Quiet = color.NRGBA{0x5f, 0x5f, 0x5f, 0xff}
@@ -37,16 +37,17 @@ var (
 	Faint = color.NRGBA{0xf3, 0xf3, 0xf3, 0xff}
 )
 
-// Hue is the color of the i-th item.
+// Hue returns the color of item i.
 func Hue(i int) color.NRGBA { return table.Hue(i) }
 
-// Shade mixes a color with white: 0 leaves it, 1 is white.
+// Shade mixes a color with white; white is its part, from 0 to 1.
 func Shade(c color.NRGBA, white float64) color.NRGBA {
 	mix := func(v uint8) uint8 { return uint8(math.Round(float64(v) + (255-float64(v))*white)) }
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), c.A}
 }
 
-// Readable returns a color in which text can be read on a background, which the dark style replaces by a darker one.
+// Readable returns the color of text that can be read on a background. On dark pages, background and text change
+// together.
 func Readable(on color.NRGBA) color.NRGBA {
 	switch {
 	case !light(on):
@@ -57,18 +58,18 @@ func Readable(on color.NRGBA) color.NRGBA {
 	return onPale
 }
 
-// light reports whether text on a color is dark: by its relative luminance, with the weights of ITU-R BT.709.
+// light reports whether text on this color must be dark. It compares relative luminance (weights of ITU-R BT.709).
 func light(c color.NRGBA) bool {
 	return 0.2126*float64(c.R)+0.7152*float64(c.G)+0.0722*float64(c.B) > 140
 }
 
-// Dashes returns the dash pattern of the i-th line, to distinguish lines without color.
+// Dashes returns the dash pattern of line i, which distinguishes lines also without color.
 func Dashes(i int) []vg.Length {
 	patterns := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 3, 2, 3}, {4, 1.5}}
 	return patterns[i%len(patterns)]
 }
 
-// Style is a style of text: its size in points, its color, bold or not.
+// Style returns a style of text: its size in points, its color, and whether it is bold.
 func Style(size float64, c color.Color, bold bool) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: font.Points(size)}
 	if bold {
@@ -77,20 +78,21 @@ func Style(size float64, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, Handler: plot.DefaultTextHandler}
 }
 
-// Aligned is Style with an alignment: at 0 a text stands right of and above its point, at −1 left of and below it.
+// Aligned is Style with an alignment. At 0 the text is to the right of and above its point; at −1 it is to the left of
+// and below it.
 func Aligned(size float64, c color.Color, bold bool, x text.XAlignment, y text.YAlignment) text.Style {
 	st := Style(size, c, bold)
 	st.XAlign, st.YAlign = x, y
 	return st
 }
 
-// TextWidth is how wide a text is in points.
+// TextWidth returns the width of a text in points.
 func TextWidth(s string, size float64) float64 {
 	st := Style(size, Ink, false)
 	return st.Width(s).Points()
 }
 
-// NewPlot is a plot in the house style.
+// NewPlot returns an empty plot in the style of all pictures.
 func NewPlot() *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -109,8 +111,8 @@ func NewPlot() *plot.Plot {
 	return p
 }
 
-// DrawPlot draws a plot. The name of a logarithmic axis is written here: gonum's own would take room at the right, as if it
-// stood at the mean of the bounds.
+// DrawPlot draws a plot. It draws the name of a logarithmic axis itself, since gonum would leave too much space for it
+// at the right.
 func DrawPlot(p *plot.Plot, c draw.Canvas) {
 	name := p.X.Label.Text
 	if _, logarithmic := p.X.Scale.(plot.LogScale); !logarithmic || name == "" {
@@ -123,8 +125,8 @@ func DrawPlot(p *plot.Plot, c draw.Canvas) {
 	c.FillText(st, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Min.Y + 2}, name)
 }
 
-// Nice makes ticks at 1, 2 or 5 times a power of ten, as many as fit next to
-// each other. Room is in points. Least is the smallest distance: 1 for whole numbers, 0 for any.
+// Nice places ticks at 1, 2 or 5 times a power of ten. Room is the length of the axis in points, which bounds their
+// number. Least is the least distance of ticks: 1 for whole numbers, 0 for any.
 type Nice struct{ Room, Least float64 }
 
 // Ticks implements plot.Ticker.
@@ -136,7 +138,7 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 		var ticks []plot.Tick
 		needed := 0.0
 		for i := math.Ceil(lo/step - 1e-9); i*step <= hi*(1+1e-9) && needed <= n.Room; i++ {
-			label := thousands(strconv.FormatFloat(i*step+0, 'f', digits, 64)) // +0: no "-0"
+			label := thousands(strconv.FormatFloat(i*step+0, 'f', digits, 64)) // +0 prevents "-0"
 			ticks = append(ticks, plot.Tick{Value: i * step, Label: label})
 			needed += TextWidth(label, TickSize) + 14
 		}
@@ -146,10 +148,10 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 	}
 }
 
-// Cover widens a range until its outermost ticks enclose all of it, so that each value can be read between two ticks.
+// Cover widens a range to ticks at both ends, so that each value can be read between two ticks.
 func (n Nice) Cover(lo, hi float64) (low, high float64) {
 	low, high = lo, hi
-	for range 4 { // a wider range may have a larger step
+	for range 4 { // a wider range can have a longer step
 		ticks := n.Ticks(low, high)
 		if len(ticks) < 2 {
 			return low, high
@@ -160,10 +162,10 @@ func (n Nice) Cover(lo, hi float64) (low, high float64) {
 	return low, high
 }
 
-// Thousands writes a whole number with separated thousands.
+// Thousands returns a whole number as text, with commas between thousands.
 func Thousands(v float64) string { return thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
 
-// thousands separates the thousands of a number: "12,345.6".
+// thousands adds commas between the thousands of a number: "12,345.6".
 func thousands(number string) string {
 	whole := len(number)
 	if dot := strings.IndexByte(number, '.'); dot >= 0 {
@@ -179,7 +181,7 @@ func thousands(number string) string {
 	return number
 }
 
-// Grid draws quiet lines behind the data at the labeled ticks.
+// Grid draws gray lines at the labeled ticks, behind the data.
 type Grid struct{ Vertical, Horizontal bool }
 
 // Plot implements plot.Plotter.
@@ -202,15 +204,14 @@ func (g Grid) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// Key is an entry of a legend; Swatch paints its sign into a box. Series is the name of the series that it is about, if
-// there is one.
+// Key is an entry of a legend. Swatch draws its sign into a box. Series is the name of its series; "" if it has none.
 type Key struct {
 	Label  string
 	Swatch func(c draw.Canvas, box vg.Rectangle)
 	Series string
 }
 
-// Margin is the room around a picture, in points.
+// Margin is the empty space around a picture, in points.
 const Margin = 8.0
 
 const (
@@ -219,7 +220,7 @@ const (
 	keyHeight   = 13.0
 )
 
-// Filled is the sign of an area.
+// Filled returns a function that draws the legend's sign of an area.
 func Filled(fill color.Color) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		c.SetColor(fill)
@@ -227,7 +228,7 @@ func Filled(fill color.Color) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// Stroked is the sign of a line.
+// Stroked returns a function that draws the legend's sign of a line.
 func Stroked(st draw.LineStyle) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		y := (box.Min.Y + box.Max.Y) / 2
@@ -235,7 +236,7 @@ func Stroked(st draw.LineStyle) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// Dotted is the sign of points.
+// Dotted returns a function that draws the legend's sign of points.
 func Dotted(fill color.Color) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		at := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
@@ -243,7 +244,7 @@ func Dotted(fill color.Color) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// Interval draws an upright interval with its ends.
+// Interval draws a vertical interval with short lines at its ends.
 func Interval(c draw.Canvas, ink color.Color, x, low, high vg.Length) {
 	line := draw.LineStyle{Color: ink, Width: 0.9}
 	c.StrokeLine2(line, x, low, x, high)
@@ -251,7 +252,7 @@ func Interval(c draw.Canvas, ink color.Color, x, low, high vg.Length) {
 	c.StrokeLine2(line, x-1.5, high, x+1.5, high)
 }
 
-// Rectangle is the outline of the box from (x0, y0) to (x1, y1).
+// Rectangle returns the outline of the box from (x0, y0) to (x1, y1).
 func Rectangle(x0, y0, x1, y1 vg.Length) vg.Path {
 	var p vg.Path
 	p.Move(vg.Point{X: x0, Y: y0})
@@ -262,7 +263,7 @@ func Rectangle(x0, y0, x1, y1 vg.Length) vg.Path {
 	return p
 }
 
-// HeadHeight is the room that Head takes on a picture of the usual width.
+// HeadHeight returns the height in points that Head needs in a picture of the usual width.
 func HeadHeight(keys []Key) float64 { return headHeight(keys, Width) }
 
 func headHeight(keys []Key, width float64) float64 {
@@ -273,7 +274,7 @@ func headHeight(keys []Key, width float64) float64 {
 	return h
 }
 
-// keyRows breaks a legend into rows that fit.
+// keyRows divides the entries of a legend into rows that fit the width.
 func keyRows(keys []Key, width float64) [][]Key {
 	var rows [][]Key
 	room := 0.0
@@ -289,8 +290,7 @@ func keyRows(keys []Key, width float64) [][]Key {
 	return rows
 }
 
-// Head draws the title and the legend above the data, and returns the rest of
-// the canvas.
+// Head draws the title and the legend, and returns the canvas below them.
 func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 	width := c.Size().X
 	height := headHeight(keys, width.Points())
@@ -305,7 +305,7 @@ func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 	st := Style(TitleSize, Ink, true)
 	st.YAlign = text.YTop
 	top := c.Max.Y - Margin
-	// A long title becomes smaller before it loses its end, which distinguishes cells.
+	// A long title gets a smaller font before its end is cut off, since the end distinguishes cells.
 	for st.Font.Size > LabelSize && st.Width(title) > width-2*Margin {
 		st.Font.Size -= 0.5
 	}
@@ -345,7 +345,7 @@ func Fit(s string, room, size float64) string {
 	return strings.TrimRight(string(r), " ") + "…"
 }
 
-// TimeUnit is the unit in which times up to max seconds are shown.
+// TimeUnit returns the unit in which times up to max seconds are shown: its name, and its length in seconds.
 func TimeUnit(max float64) (seconds float64, unit string) {
 	switch {
 	case max >= 3*86400:

@@ -20,46 +20,45 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Abscissa is the axis of the matrix that metrics are drawn against.
+// Abscissa is the axis of the matrix along which metrics are drawn.
 type Abscissa struct {
 	Name   string
-	Values []float64 // distinct, ascending
-	Labels []string  // of values, as the file writes them
+	Values []float64 // different values, ascending
+	Labels []string  // labels of the values, as the file writes them
 }
 
-// line is one policy over an abscissa: an interval for each of its values.
+// line has the metric of one policy: an interval at each value of the abscissa.
 type line struct {
 	policy    string
 	intervals []stats.Interval
 }
 
-// facet is a panel: the variants that agree on all other axes.
+// facet is a panel: the variants with the same values of all other axes.
 type facet struct {
 	title string
-	short string // the title without the names of axes, for narrow panels
-	first string // the value of the first of the axes in the title
+	short string // title without the names of axes, for narrow panels
+	first string // value of the first axis in the title
 	lines []line
 }
 
-// Limit is the bound of a metric, which is drawn as a line. Upper is set for the largest allowed value.
+// Limit is a bound of a metric, which is drawn as a line. Upper reports whether it is an upper bound.
 type Limit struct {
-	At    float64 // NaN for none
+	At    float64 // NaN if there is no bound
 	Upper bool
 }
 
 // Unbounded is the limit of a metric without a bound.
 var Unbounded = Limit{At: math.NaN()}
 
-// per is the limit in a unit.
+// per returns the limit in another unit.
 func (l Limit) per(u table.Unit) Limit { return Limit{l.At / u.Per, l.Upper} }
 
-// cut is the value from which on a picture is cut off, so that the values near an upper limit can be seen.
+// cut is the multiple of an upper limit at which a picture ends, so that values near the limit can be seen.
 const cut = 5
 
-// Draw draws metrics against a numeric axis, one line for each policy. Other axes
-// make small multiples: one picture for each metric, a panel for each combination of
-// their values, and of each group of jobs if by names a way to divide them. Without either, each metric has a panel of
-// one picture.
+// Draw draws metrics along a numeric axis, one line for each policy. Each combination of other axes' values has a
+// panel, and each metric has a picture. If by names a way to divide jobs, each group of jobs has a panel as well.
+// Without other axes and groups, the metrics are panels of one picture.
 func Draw(d *plot.Data, kind, metric, axis, by string, bound Limit) ([]plot.Figure, error) {
 	others := d.Chief(measure.InSeries)
 	if by != "" {
@@ -77,7 +76,7 @@ func Draw(d *plot.Data, kind, metric, axis, by string, bound Limit) ([]plot.Figu
 				out = append(out, plot.Skipped(kind, kind+"-"+axis+d.Suffix(s), "Metrics by "+axis+d.Where(s),
 					"the axis has fewer than two values that are numbers")...)
 			}
-			continue // most experiments have no such axis, without a note
+			continue // most experiments have no numeric axis, so there is no note
 		}
 		var panels [][]facet // by metric
 		for _, m := range metrics {
@@ -140,7 +139,7 @@ func Draw(d *plot.Data, kind, metric, axis, by string, bound Limit) ([]plot.Figu
 	return out, nil
 }
 
-// in shows a facet in a unit.
+// in converts the values of a facet to a unit.
 func (f *facet) in(u table.Unit) {
 	for _, l := range f.lines {
 		for k, i := range l.intervals {
@@ -149,7 +148,7 @@ func (f *facet) in(u table.Unit) {
 	}
 }
 
-// constant reports whether all means of a facet are the same, and which.
+// constant reports whether all means of a facet are equal, and returns this value.
 func (f facet) constant() (value float64, same bool) {
 	value = math.NaN()
 	for _, l := range f.lines {
@@ -166,8 +165,8 @@ func (f facet) constant() (value float64, same bool) {
 	return value, !math.IsNaN(value)
 }
 
-// AbscissaOf finds the axis, or the first one with at least two numbers; false
-// without one.
+// AbscissaOf returns the axis with a name, or the first axis with at least two numbers if the name is empty; false if
+// there is no such axis.
 func AbscissaOf(d *plot.Data, s plot.Setting, axis string) (Abscissa, bool) {
 	for _, name := range d.Plan.Axes {
 		if axis != "" && name != axis {
@@ -194,7 +193,7 @@ func AbscissaOf(d *plot.Data, s plot.Setting, axis string) (Abscissa, bool) {
 	return Abscissa{}, false
 }
 
-// ValueOf returns the value of a variant on an axis, and whether its policy reads the axis.
+// ValueOf returns the value of a variant on an axis; false if its policy does not read the axis.
 func ValueOf(v analysis.Variant, axis string) (string, bool) {
 	for _, a := range v.Axes {
 		if a.Name == axis {
@@ -204,8 +203,8 @@ func ValueOf(v analysis.Variant, axis string) (string, bool) {
 	return "", false
 }
 
-// facets groups the variants by their other axes, in the order of the plan. A
-// policy that does not read the axis is the same all along it. With a way to divide jobs, each group has its own.
+// facets groups the variants by the values of their other axes, in the order of the plan. A policy that does not read
+// the axis has the same metric at all values. If by names a way to divide jobs, each group has its own facets.
 func facets(s plot.Setting, x Abscissa, m measure.Metric, by string) []facet {
 	if by == "" {
 		return facetsOf(s, x, m, "", "")
@@ -217,7 +216,7 @@ func facets(s plot.Setting, x Abscissa, m measure.Metric, by string) []facet {
 	return out
 }
 
-// facetsOf are the facets of a group of jobs, or of all.
+// facetsOf returns the facets of one group of jobs, or of all jobs if group is empty.
 func facetsOf(s plot.Setting, x Abscissa, m measure.Metric, by, group string) []facet {
 	var out []facet
 	for _, v := range s.Variants {
@@ -256,8 +255,8 @@ func facetsOf(s plot.Setting, x Abscissa, m measure.Metric, by, group string) []
 	return out
 }
 
-// columnsOf makes a row of panels for each value of the first of the other
-// axes, if they fill all rows; else three columns.
+// columnsOf returns the number of panels in a row. If possible, each value of the first other axis has its own row;
+// otherwise there are three columns.
 func columnsOf(all []facet) int {
 	n := 0
 	for n < len(all) && all[n].first == all[0].first {
@@ -269,16 +268,16 @@ func columnsOf(all []facet) int {
 	return min(plot.MostColumns, len(all))
 }
 
-// multiples are panels over the same abscissa.
+// multiples are panels with the same abscissa.
 type multiples struct {
 	kind    string
 	bound   Limit
 	x       Abscissa
 	facets  []facet
 	columns int
-	// ordinate names the common quantity of all panels; empty when each has its own, and names it.
+	// ordinate is the name of the quantity that all panels show; empty if each panel shows another.
 	ordinate string
-	// policies may have a line, in this order
+	// policies are the policies that may have a line, in the order of the lines.
 	policies []string
 	look     func(policy string) plot.Look
 }
@@ -286,7 +285,7 @@ type multiples struct {
 func (m multiples) figure(name, title, note string) plot.Figure {
 	tall := 132.0
 	if len(m.facets) == 1 {
-		tall = 220 // it has the picture for itself
+		tall = 220 // the height of a panel that has the picture alone
 	}
 	policies := slices.DeleteFunc(slices.Clone(m.policies), func(p string) bool {
 		return !slices.ContainsFunc(m.facets, func(f facet) bool {
@@ -303,7 +302,7 @@ func (m multiples) figure(name, title, note string) plot.Figure {
 		}
 	}
 	policies = drawn
-	least := 0.0 // of the top of each panel
+	least := 0.0 // least upper end of all panels
 	if stats.Finite(m.bound.At) {
 		least = m.bound.At
 		keys = append(keys, canvas.Key{Label: "bound", Swatch: canvas.Stroked(boundLine)})
@@ -335,7 +334,7 @@ func (m multiples) figure(name, title, note string) plot.Figure {
 	}
 }
 
-// most is where the panels are cut off above.
+// most returns the value at which the panels end.
 func (m multiples) most(policies []string) float64 {
 	if !m.bound.Upper {
 		return math.Inf(1)
@@ -353,7 +352,7 @@ func (m multiples) most(policies []string) float64 {
 	return max(cut*m.bound.At, cut*lowest)
 }
 
-// cutOff says that panels are cut off; "" if none is.
+// cutOff returns a sentence with the value at which the panels are cut off; "" if all values are shown.
 func (m multiples) cutOff(policies []string) string {
 	if slices.ContainsFunc(m.facets, func(f facet) bool { return f.top(policies) > m.most(policies) }) {
 		return " The picture is cut off above " + table.Number(m.most(policies)) + "."
@@ -361,7 +360,7 @@ func (m multiples) cutOff(policies []string) string {
 	return ""
 }
 
-// beside writes a name vertically at the left edge of a canvas, and returns the canvas to the right of the name.
+// beside draws a name vertically at the left edge of a canvas, and returns the canvas to the right of it.
 func beside(c draw.Canvas, name string) draw.Canvas {
 	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	st.Rotation, st.XAlign, st.YAlign = math.Pi/2, -0.5, -1
@@ -369,7 +368,7 @@ func beside(c draw.Canvas, name string) draw.Canvas {
 	return draw.Crop(c, canvas.LabelSize+6, 0, 0, 0)
 }
 
-// caption explains the lines.
+// caption returns sentences that explain the lines.
 func (m multiples) caption() string {
 	for _, f := range m.facets {
 		for _, l := range f.lines {
@@ -381,14 +380,15 @@ func (m multiples) caption() string {
 	return "One line for each policy; there is no interval, since each point is one replicate or all replicates agree."
 }
 
-// merged are the labels of the policies' lines; lines that lie on each other in every panel are one.
+// merged returns the labels of the policies' lines. Lines that coincide in all panels have one label, and the note
+// names them.
 func merged(facets []facet, policies []string) (labels []string, note string) {
 	return plot.Merged(policies, func(i, k int) bool {
 		return !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(policies[i], policies[k], policies) })
 	})
 }
 
-// coincide reports whether two of the policies that are drawn have the same means at all values.
+// coincide reports whether two policies have equal means at all values, as far as can be seen.
 func (f facet) coincide(p, q string, policies []string) bool {
 	of := func(policy string) []stats.Interval {
 		i := slices.IndexFunc(f.lines, func(l line) bool { return l.policy == policy })
@@ -398,14 +398,14 @@ func (f facet) coincide(p, q string, policies []string) bool {
 		return f.lines[i].intervals
 	}
 	a, b := of(p), of(q)
-	const invisible = 1e-3 // of the panel's height
+	const invisible = 1e-3 // in parts of the panel's height
 	top := f.top(policies)
 	return len(a) == len(b) && len(a) > 0 && !slices.ContainsFunc(a,
 		func(i stats.Interval) bool { return !stats.Finite(i.Mean) }) &&
 		slices.EqualFunc(a, b, func(x, y stats.Interval) bool { return math.Abs(x.Mean-y.Mean) <= invisible*top })
 }
 
-// top is the largest value that the panel shows of the given policies.
+// top returns the greatest value of the given policies in the panel.
 func (f facet) top(policies []string) float64 {
 	top := 0.0
 	for _, l := range f.lines {
@@ -423,7 +423,7 @@ func (f facet) top(policies []string) float64 {
 	return top
 }
 
-// title names the abscissa.
+// title returns the name of the abscissa, with its unit.
 func (x Abscissa) title() string {
 	if x.logarithmic() {
 		return x.Name + " (logarithmic)"
@@ -455,13 +455,13 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64)
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
 }
 
-// logarithmic reports whether the values span a range wide enough for a logarithmic axis.
+// logarithmic reports whether the values span a range that needs a logarithmic axis.
 func (x Abscissa) logarithmic() bool {
 	lo, hi := x.Values[0], x.Values[len(x.Values)-1]
 	return lo > 0 && hi/lo >= 8
 }
 
-// Ticks returns ticks at the values, as many as there is room for.
+// Ticks returns ticks at the values, at as many as fit. room is the length of the axis in points.
 func (x Abscissa) Ticks(room float64) gonum.ConstantTicks {
 	wide := 0.0
 	for _, l := range x.Labels {
@@ -475,7 +475,7 @@ func (x Abscissa) Ticks(room float64) gonum.ConstantTicks {
 	return canvas.Apart(out, room, x.part)
 }
 
-// part is the place of a value between the first and the last, from 0 to 1.
+// part returns the place of a value between the first and the last value, from 0 to 1.
 func (x Abscissa) part(v float64) float64 {
 	lo, hi := x.Values[0], x.Values[len(x.Values)-1]
 	if x.logarithmic() {
@@ -484,7 +484,7 @@ func (x Abscissa) part(v float64) float64 {
 	return (v - lo) / (hi - lo)
 }
 
-// seriesLines draws the lines of a panel with their intervals.
+// seriesLines draws the lines of a panel, with their intervals.
 type seriesLines struct {
 	x        []float64
 	lines    []line
@@ -509,10 +509,11 @@ func (s seriesLines) Plot(c draw.Canvas, p *gonum.Plot) {
 	}
 }
 
-// line draws the i-th line.
+// line draws line i.
 func (s seriesLines) line(c draw.Canvas, p *gonum.Plot, l line, i int) {
 	x, y := p.Transforms(&c)
-	aside := 1.6 * (vg.Length(i) - vg.Length(len(s.policies)-1)/2) // so that intervals do not hide each other
+	// intervals are moved sideways, so that they do not hide each other
+	aside := 1.6 * (vg.Length(i) - vg.Length(len(s.policies)-1)/2)
 	var path []vg.Point
 	for k, iv := range l.intervals {
 		if !stats.Finite(iv.Mean) {

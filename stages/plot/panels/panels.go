@@ -1,4 +1,4 @@
-// Package panels draws panels of lines over the same kind of axes.
+// Package panels draws panels of lines, each with its own axes.
 package panels
 
 import (
@@ -12,31 +12,31 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Line is points that are joined, marked, or both.
+// Line is a series of points that are joined, marked, or both.
 type Line struct {
 	X, Y []float64
-	// Low and High are bounds of y; nil for none.
+	// Low and High are the bounds of each y; nil for no bounds.
 	Low, High []float64
-	Style     draw.LineStyle // of a width of 0: not joined
-	Radius    vg.Length      // of the marks; 0: none
+	Style     draw.LineStyle // a width of 0 does not join the points
+	Radius    vg.Length      // of the marks; 0: no marks
 	Steps     bool           // joined by steps
-	Labels    []string       // next to the marks; nil: none
+	Labels    []string       // text next to each mark; nil: no texts
 }
 
-// Upright is an upright line at a value, with a text at its top.
+// Upright is a vertical line at a value, with a text at its upper end.
 type Upright struct {
 	At    float64
 	Label string
 	Style draw.LineStyle
 }
 
-// Panel is lines over the same axes.
+// Panel is a plot of several lines.
 type Panel struct {
 	Title, X, Y    string
 	Lines          []Line
 	Marks          []Upright
 	LogX, FromZero bool
-	TopY           float64 // 0: by the lines
+	TopY           float64 // upper end of the y axis; 0: the greatest value
 }
 
 // Columns is the number of panels in a row.
@@ -45,19 +45,19 @@ const Columns = 2
 // Tall is the height of a panel, in points.
 const Tall = 190.0
 
-// Paint draws panels in rows of columns.
+// Paint draws panels in rows, with the given number of columns.
 func Paint(c draw.Canvas, panels []Panel, columns int) {
 	for i, p := range panels {
 		p.Paint(canvas.Tile(c, i, columns, Tall, 8))
 	}
 }
 
-// Height is the height of all panels.
+// Height returns the height of all panels in points.
 func Height(panels, columns int) float64 {
 	return Tall * float64((panels+columns-1)/columns)
 }
 
-// within returns the bounds of the data.
+// within returns the least and the greatest x and y of the data.
 func (p Panel) within() (x0, x1, y0, y1 float64) {
 	x0, x1, y0, y1 = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, l := range p.Lines {
@@ -87,7 +87,8 @@ func (p Panel) within() (x0, x1, y0, y1 float64) {
 	return x0, x1, y0, y1
 }
 
-// least is the smallest distance of ticks below the panel: 1 if all values are whole, such as numbers of workers.
+// least returns the least distance of ticks on the x axis: 1 if all values are whole numbers, such as numbers of
+// workers.
 func (p Panel) least() float64 {
 	for _, l := range p.Lines {
 		if slices.ContainsFunc(l.X, func(x float64) bool { return x != math.Trunc(x) }) {
@@ -163,7 +164,7 @@ func (d drawing) Plot(c draw.Canvas, p *plot.Plot) {
 	d.texts(c, x, y)
 }
 
-// texts writes the labels of marks and points, none over another.
+// texts draws the labels of marks and lines, such that no two overlap.
 func (d drawing) texts(c draw.Canvas, x, y func(float64) vg.Length) {
 	var taken []vg.Rectangle
 	free := func(box vg.Rectangle) bool {
@@ -175,7 +176,7 @@ func (d drawing) texts(c draw.Canvas, x, y func(float64) vg.Length) {
 		return box.Min.X >= c.Min.X && box.Max.X <= c.Max.X && box.Min.Y >= c.Min.Y && box.Max.Y <= c.Max.Y
 	}
 	for _, l := range d.Lines {
-		for i := 1; l.Steps && i < len(l.X); i++ { // a step would cross out a text
+		for i := 1; l.Steps && i < len(l.X); i++ { // a text must not cross a step
 			from, to := vg.Point{X: x(l.X[i-1]), Y: y(l.Y[i-1])}, vg.Point{X: x(l.X[i]), Y: y(l.Y[i])}
 			corner := vg.Point{X: to.X, Y: from.Y}
 			taken = append(taken, around(from, corner), around(corner, to))
@@ -227,14 +228,14 @@ func (d drawing) texts(c draw.Canvas, x, y func(float64) vg.Length) {
 	}
 }
 
-// around is the box of a horizontal or vertical stroke.
+// around returns the box that contains a horizontal or vertical stroke.
 func around(a, b vg.Point) vg.Rectangle {
 	return vg.Rectangle{
 		Min: vg.Point{X: min(a.X, b.X) - 1, Y: min(a.Y, b.Y) - 1}, Max: vg.Point{X: max(a.X, b.X) + 1, Y: max(a.Y, b.Y) + 1},
 	}
 }
 
-// Sort orders the points of a line from left to right.
+// Sort orders the points of a line by x.
 func (l *Line) Sort() {
 	order := make([]int, len(l.X))
 	for i := range order {

@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Names lists the pictures in one line; skipped ones are marked.
+// Names returns the names of the pictures in one line, with a mark for skipped ones.
 func Names(pictures []record.Picture) string {
 	var s []string
 	for _, p := range pictures {
@@ -33,13 +33,13 @@ func Names(pictures []record.Picture) string {
 	return strings.Join(s, " ")
 }
 
-// Of lists the pictures of one kind.
+// Of returns the pictures of one kind.
 func Of(pictures []record.Picture, kind string) []record.Picture {
 	return schema.Where(pictures, func(p record.Picture) bool { return p.Kind == kind })
 }
 
-// Check reads both files of each drawn picture: SVG, which must be XML without NaN, and PNG. A drawn picture has a
-// title and a caption, a skipped one no files.
+// Check checks the files of each drawn picture: the SVG must be XML without NaN, and the PNG must decode. A drawn
+// picture must have a title and a caption; a skipped one must have no files.
 func Check(t testing.TB, pictures []record.Picture) {
 	t.Helper()
 	for _, p := range pictures {
@@ -64,7 +64,7 @@ func Check(t testing.TB, pictures []record.Picture) {
 			}
 		}
 		if bytes.Contains(raw, []byte("NaN")) || bytes.Contains(raw, []byte("Inf")) {
-			t.Errorf("%s has a number that is none", p.SVG)
+			t.Errorf("%s has a value that is not a number", p.SVG)
 		}
 		if p.PNG == "" {
 			continue
@@ -80,7 +80,7 @@ func Check(t testing.TB, pictures []record.Picture) {
 	}
 }
 
-// Golden compares each SVG with the file of its name in testdata, or updates that file.
+// Golden compares each SVG with its file in testdata. If update is set, it writes the file instead.
 func Golden(t testing.TB, pictures []record.Picture, update bool) {
 	t.Helper()
 	for _, p := range pictures {
@@ -95,7 +95,7 @@ func Golden(t testing.TB, pictures []record.Picture, update bool) {
 	}
 }
 
-// Same compares an SVG with a file in testdata, or updates that file.
+// Same compares an SVG with a file in testdata. If update is set, it writes the file instead.
 func Same(t testing.TB, name string, got []byte, update bool) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -113,7 +113,7 @@ func Same(t testing.TB, name string, got []byte, update bool) {
 	}
 }
 
-// Sentences collects the sentences of results under names, a line each.
+// Sentences collects sentences and tables of results under names.
 type Sentences struct{ strings.Builder }
 
 // Add adds a text.
@@ -127,7 +127,7 @@ func (s *Sentences) Table(name string, t table.Table) {
 	}
 }
 
-// Golden compares them with testdata/sentences.txt, or writes that.
+// Golden compares the collected text with testdata/sentences.txt. If update is set, it writes the file instead.
 func (s *Sentences) Golden(t *testing.T, update bool) {
 	t.Helper()
 	path := filepath.Join("testdata", "sentences.txt")

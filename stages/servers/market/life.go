@@ -15,8 +15,8 @@ const Forever = time.Duration(math.MaxInt64)
 type Life interface {
 	// Survival returns the probability that a server lives longer than t.
 	Survival(t time.Duration) float64
-	// Quantile returns the time at which a part u of the servers (0 ≤ u < 1) has been revoked; Forever if so many are
-	// never revoked.
+	// Quantile returns the time at which a part u of the servers (0 ≤ u < 1) has been revoked; Forever if a
+	// part as large is never revoked.
 	Quantile(u float64) time.Duration
 	// String returns the distribution as the language writes it.
 	String() string

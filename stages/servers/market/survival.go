@@ -29,7 +29,7 @@ type Measured struct {
 	Survivals []float64
 }
 
-// KaplanMeier estimates the survival curve of lives, some of which are censored (E. L. Kaplan and P. Meier,
+// KaplanMeier estimates the survival curve of lives; some lives may be censored (E. L. Kaplan and P. Meier,
 // Nonparametric Estimation from Incomplete Observations, 1958). It is the product of (1 − d/n) over the times at which
 // d of the n servers still observed were revoked. A server that is returned at such a time counts as still observed.
 func KaplanMeier(name string, seen []Observation) (*Measured, error) {

@@ -121,11 +121,11 @@ type settingPeriod struct {
 // belongs to the interval of the earlier one.
 const simultaneous = 0.2
 
-// add adds an interval between two reports: its units, and its length in seconds. told is the time that the program
-// reports for the last unit; NaN if it reports none.
-func (s *settingPeriod) add(seconds, units, told float64) {
+// add adds an interval between two reports: its units, and its length in seconds. reported is the program's time
+// of the last unit; NaN if it reports none.
+func (s *settingPeriod) add(seconds, units, reported float64) {
 	k := len(s.each) - 1
-	switch atOnce := seconds < simultaneous*told*units; {
+	switch atOnce := seconds < simultaneous*reported*units; {
 	case math.IsNaN(s.first):
 		s.first, s.units = seconds, units
 	case atOnce && k < 0:
