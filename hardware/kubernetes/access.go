@@ -37,7 +37,6 @@ type access struct {
 	tls   *tls.Config
 	proxy *url.URL
 	login login
-	basic [2]string // user name and password
 }
 
 // login gives the token of a request. again is set after the server refused the last one.
@@ -90,8 +89,6 @@ type userConfig struct {
 	KeyData   string         `yaml:"client-key-data"`
 	Token     string         `yaml:"token"`
 	TokenFile string         `yaml:"tokenFile"`
-	Name      string         `yaml:"username"`
-	Password  string         `yaml:"password"`
 	Exec      *execConfig    `yaml:"exec"`
 	Other     map[string]any `yaml:",inline"`
 }
@@ -266,7 +263,7 @@ func beside(dir, path string) string {
 
 // credentials reads the credentials of a user.
 func (a *access) credentials(u *named) error {
-	for _, name := range []string{"auth-provider", "as", "as-uid", "as-groups", "as-user-extra"} {
+	for _, name := range []string{"auth-provider", "username", "as", "as-uid", "as-groups", "as-user-extra"} {
 		if _, has := u.User.Other[name]; has {
 			return badAccess("the user %q of the kubeconfig has %s, which tfexp does not support: use a client certificate, "+
 				"a token or an exec plugin, or run kubectl proxy and name its address as the server of a cluster", u.Name, name)
@@ -300,7 +297,6 @@ func (a *access) credentials(u *named) error {
 		a.login = p.token
 		a.tls.GetClientCertificate = p.certificate
 	}
-	a.basic = [2]string{u.User.Name, u.User.Password}
 	return nil
 }
 
@@ -370,8 +366,6 @@ func (t *authorized) RoundTrip(req *http.Request) (*http.Response, error) {
 			if token != "" {
 				out.Header.Set("Authorization", "Bearer "+token)
 			}
-		} else if t.access.basic[0] != "" {
-			out.SetBasicAuth(t.access.basic[0], t.access.basic[1])
 		}
 		if req.GetBody != nil {
 			body, err := req.GetBody()

@@ -36,7 +36,7 @@ users:
 	return path
 }
 
-// Tokens, files of tokens, names with passwords and plugins reach the server.
+// Tokens, files of tokens and plugins reach the server.
 func TestCredentials(t *testing.T) {
 	var got string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,9 +58,8 @@ case $KUBERNETES_EXEC_INFO in *client.authentication.k8s.io/v1*) ;; *) exit 1 ;;
 echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"'$GREETING-$1'"}}'
 `, 0o755)
 	for user, want := range map[string]string{
-		"    token: plain\n":                       "Bearer plain",
-		"    tokenFile: " + file + "\n":            "Bearer from-a-file",
-		"    username: me\n    password: secret\n": "Basic bWU6c2VjcmV0",
+		"    token: plain\n":            "Bearer plain",
+		"    tokenFile: " + file + "\n": "Bearer from-a-file",
 		"    exec:\n      apiVersion: client.authentication.k8s.io/v1\n      command: " + plugin +
 			"\n      args: [two]\n      env: [{name: GREETING, value: one}]\n": "Bearer one-two",
 	} {

@@ -97,8 +97,7 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 		}
 	}
 	c.Text += fmt.Sprintf("; %d nodes with %d free cores and %d GPUs", nodes, cores, gpus)
-	jobs, _, err := all[job](ctx, k.client, call{verb: "list", group: batch, resource: "jobs", namespace: k.namespace,
-		query: byLabels(map[string]string{labelManager: "tfexp"})})
+	jobs, err := listed[job](ctx, k, "jobs", map[string]string{labelManager: "tfexp"})
 	left, folder := 0, ""
 	for _, j := range jobs {
 		if at := j.Metadata.Annotations[annotationFolder]; j.Metadata.Labels[labelTasks] == "" && !inUse(at) {

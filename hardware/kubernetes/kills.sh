@@ -62,7 +62,7 @@ hit() {
   case $kind in
   tfexp) kill -KILL "$1" 2>/dev/null || return 0 ;;
   pod)
-    pod=$(kubectl -n research get pods -l app.kubernetes.io/managed-by=tfexp -o name | head -1)
+    pod=$(kubectl -n research get pods -l app.kubernetes.io/managed-by=tfexp -o name | sed -n 1p) # head would end kubectl by SIGPIPE
     [ -n "$pod" ] || return 0
     kubectl -n research delete "$pod" --force --wait=false >/dev/null 2>&1 || return 0
     ;;

@@ -225,15 +225,14 @@ func (e *Engine) create(number int, j *launch.Job, pods meta, spec tree, hidden 
 		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": seconds(e.set.Deadline),
 			"template": tree{"metadata": pods, "spec": spec}}}
 	var made job
-	where := call{verb: "create", group: batch, resource: "jobs", namespace: e.namespace, body: o}
-	if err := e.do(e.ctx, where, &made); err != nil {
-		return nil, err
+	where := e.on("create", "jobs", "")
+	where.body = o
+	err := e.do(e.ctx, where, &made)
+	if err == nil && made.Metadata.UID == "" { // the answer was lost
+		err = e.do(e.ctx, e.on("get", "jobs", m.Name), &made)
 	}
-	if made.Metadata.UID == "" { // the answer was lost
-		where.verb, where.name, where.body = "get", m.Name, nil
-		if err := e.do(e.ctx, where, &made); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -283,8 +282,9 @@ func (e *Engine) keep(hidden []string) error {
 
 // patchJob changes the specification of a Job.
 func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
-	err = e.do(e.ctx, call{verb: "patch", group: batch, resource: "jobs", namespace: e.namespace, name: name,
-		patch: mergePatch, body: tree{"spec": spec}}, &now)
+	what := e.on("patch", "jobs", name)
+	what.patch, what.body = mergePatch, tree{"spec": spec}
+	err = e.do(e.ctx, what, &now)
 	return now, err
 }
 
@@ -314,7 +314,7 @@ func (e *Engine) read(number int) (*job, error) {
 	if o == nil {
 		return nil, nil
 	}
-	err := e.do(e.ctx, call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}, now)
+	err := e.do(e.ctx, e.on("get", "jobs", o.name), now)
 	if refused(err, 404) {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -25,61 +26,37 @@ type output struct {
 	live bool
 }
 
-// mostStamp is the length of the longest time stamp, with the space after it.
-const mostStamp = len(time.RFC3339Nano) + 1
-
 // copy copies a stream to its end. Lines that were copied before are skipped.
 func (o *output) copy(stream io.Reader, live bool) error {
 	from, skip := o.last, o.bytes
-	var stamp []byte // of the line, so far
-	begun, copied := false, false
-	buf := make([]byte, 32<<10)
+	in := bufio.NewReaderSize(stream, 32<<10)
+	inside, copied := false, false // within a line that is longer than the buffer; of a line that is copied
 	for {
-		n, err := stream.Read(buf)
-		for b := buf[:n]; len(b) > 0; {
-			if !begun {
-				end := bytes.IndexByte(b, ' ')
-				if end < 0 {
-					stamp = append(stamp, b...)
-					b = nil
-				} else {
-					stamp = append(stamp, b[:end]...)
-					b = b[end+1:]
+		line, err := in.ReadSlice('\n')
+		if !inside && len(line) > 0 {
+			stamp, text, _ := bytes.Cut(line, []byte(" "))
+			at, bad := time.Parse(time.RFC3339Nano, string(stamp))
+			if copied = bad == nil && !at.Before(from); copied {
+				if !at.Equal(from) {
+					skip = 0
 				}
-				if end < 0 && len(stamp) <= mostStamp {
-					continue
-				}
-				at, bad := time.Parse(time.RFC3339Nano, string(stamp))
-				begun, copied, stamp = true, bad == nil && !at.Before(from), nil
-				if copied {
-					if !at.Equal(from) {
-						o.bytes, skip = 0, 0
-					} else {
-						o.bytes = 0
-					}
-					o.last = at
-					if lag := time.Since(at); live && (!o.live || lag < o.lag) {
-						o.lag, o.live = lag, true
-					}
+				line, o.last, o.bytes = text, at, 0
+				if lag := time.Since(at); live && (!o.live || lag < o.lag) {
+					o.lag, o.live = lag, true
 				}
 			}
-			line := b
-			if end := bytes.IndexByte(b, '\n'); end >= 0 {
-				line, begun = b[:end+1], false
-			}
-			b = b[len(line):]
-			if !copied {
-				continue
-			}
+		}
+		inside = errors.Is(err, bufio.ErrBufferFull)
+		if copied {
 			o.bytes += len(line)
 			again := min(skip, len(line))
 			skip -= again
 			o.log.Write(line[again:])
 		}
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !inside {
 			return err
 		}
 	}

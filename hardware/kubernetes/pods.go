@@ -18,8 +18,8 @@ const watchLimit = 4 * time.Minute
 // watch follows the pods of the engine until it is closed. listed receives the result of the first list. When the
 // API server stays away, the run ends.
 func (e *Engine) watch(listed chan<- error) {
-	mine := byLabels(e.own())
-	pods := call{verb: "list", resource: "pods", namespace: e.namespace, query: mine}
+	pods := e.on("list", "pods", "")
+	pods.query = byLabels(e.own())
 	for e.ctx.Err() == nil {
 		found, version, err := all[pod](e.ctx, e.client, pods)
 		if e.ctx.Err() != nil {

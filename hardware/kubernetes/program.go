@@ -331,8 +331,9 @@ func (l *podLife) adapt(pod *pod) error {
 		return nil
 	}
 	if control != l.control {
-		err := e.do(e.ctx, call{verb: "patch", resource: "pods", namespace: e.namespace, name: pod.Metadata.Name,
-			patch: mergePatch, body: tree{"metadata": meta{Annotations: map[string]string{annotationControl: control}}}}, nil)
+		what := e.on("patch", "pods", pod.Metadata.Name)
+		what.patch, what.body = mergePatch, tree{"metadata": meta{Annotations: map[string]string{annotationControl: control}}}
+		err := e.do(e.ctx, what, nil)
 		if err != nil && !refused(err, http.StatusNotFound) {
 			return err
 		}

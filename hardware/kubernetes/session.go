@@ -120,9 +120,7 @@ const goneLimit = 2 * time.Minute
 // sweep removes the Jobs, pods and secrets with some labels, and waits until nothing of them runs. It returns the names
 // of the Jobs: "Job tfexp-… (job a-1 of cell …)".
 func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed []string, err error) {
-	mine := byLabels(labels)
-	jobs, _, err := all[job](ctx, k.client, call{verb: "list", group: batch, resource: "jobs", namespace: k.namespace,
-		query: mine})
+	jobs, err := listed[job](ctx, k, "jobs", labels)
 	if err != nil {
 		return nil, err
 	}
@@ -133,18 +131,17 @@ func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed 
 		removed = append(removed, fmt.Sprintf("Job %s (job %s of cell %s)", j.Metadata.Name, j.Metadata.Labels[labelJob],
 			j.Metadata.Labels[labelCell]))
 	}
-	secrets, _, err := all[job](ctx, k.client, call{verb: "list", resource: "secrets", namespace: k.namespace,
-		query: mine})
+	secrets, err := listed[job](ctx, k, "secrets", labels)
 	if err != nil && !refused(err, 403) { // who may not list them has made none
 		return removed, err
 	}
 	for _, o := range secrets {
-		if err := k.remove(ctx, call{resource: "secrets", name: o.Metadata.Name}, nil); err != nil {
+		if err := k.remove(ctx, "secrets", o.Metadata.Name, nil); err != nil {
 			return removed, err
 		}
 	}
 	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) {
-		pods, _, err := all[pod](ctx, k.client, call{verb: "list", resource: "pods", namespace: k.namespace, query: mine})
+		pods, err := listed[pod](ctx, k, "pods", labels)
 		if err != nil {
 			return removed, err
 		}
@@ -167,14 +164,32 @@ func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed 
 	}
 }
 
+// on is a call for Jobs, pods or other objects of the namespace.
+func (k *cluster) on(verb, resource, name string) call {
+	what := call{verb: verb, resource: resource, namespace: k.namespace, name: name}
+	if resource == "jobs" {
+		what.group = batch
+	}
+	return what
+}
+
+// listed lists the objects of the namespace that have some labels.
+func listed[T any](ctx context.Context, k *cluster, resource string, labels map[string]string) ([]T, error) {
+	what := k.on("list", resource, "")
+	what.query = byLabels(labels)
+	items, _, err := all[T](ctx, k.client, what)
+	return items, err
+}
+
 // byLabels selects objects by their labels.
 func byLabels(labels map[string]string) url.Values {
 	return url.Values{"labelSelector": {selector(labels)}}
 }
 
 // remove deletes an object of the namespace; one that is gone already is no error.
-func (k *cluster) remove(ctx context.Context, what call, body any) error {
-	what.verb, what.namespace, what.body = "delete", k.namespace, body
+func (k *cluster) remove(ctx context.Context, resource, name string, options any) error {
+	what := k.on("delete", resource, name)
+	what.body = options
 	err := k.do(ctx, what, nil)
 	if refused(err, 404) {
 		return nil
@@ -187,12 +202,12 @@ const batch = "batch/v1"
 
 // deleteJob deletes a Job, and in the background its pods.
 func (k *cluster) deleteJob(ctx context.Context, name string) error {
-	return k.remove(ctx, call{group: batch, resource: "jobs", name: name}, tree{"propagationPolicy": "Background"})
+	return k.remove(ctx, "jobs", name, tree{"propagationPolicy": "Background"})
 }
 
 // deletePod ends a pod as soon as its node can.
 func (k *cluster) deletePod(ctx context.Context, name string) error {
-	return k.remove(ctx, call{resource: "pods", name: name}, tree{"gracePeriodSeconds": 1})
+	return k.remove(ctx, "pods", name, tree{"gracePeriodSeconds": 1})
 }
 
 // Engine makes an engine on the nodes of a hardware.

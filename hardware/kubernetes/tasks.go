@@ -149,12 +149,6 @@ func arrayName(a engine.Array) string {
 	return "tfexp-" + hex.EncodeToString(id[:]) + "-" + nameOf(strings.TrimPrefix(a.Name, "tfexp-"))
 }
 
-// make creates a Job in the cluster of an array.
-func (p *taskPods) make(ctx context.Context, k *cluster, o tree) (made job, err error) {
-	err = k.do(ctx, call{verb: "create", group: batch, resource: "jobs", namespace: k.namespace, body: o}, &made)
-	return made, err
-}
-
 // Check implements engine.Batch: a pod looks whether it sees the folder of results and the cells of the first task.
 func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 	hint := "docs/kubernetes.md has an example of cells as tasks"
@@ -168,14 +162,15 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 	}
 	defer k.close()
 	name := arrayName(a)
-	made, err := p.make(ctx, k, p.job(name, "look", 1))
-	if err != nil {
+	var made job
+	create := k.on("create", "jobs", "")
+	create.body = p.job(name, "look", 1)
+	if err := k.do(ctx, create, &made); err != nil {
 		return orDone(ctx, fmt.Errorf("submit a pod that looks at the folder of results: %w", err))
 	}
 	defer k.deleteJob(context.WithoutCancel(ctx), name)
 	for began := time.Now(); ; time.Sleep(lookPause) {
-		pods, _, err := all[pod](ctx, k.client, call{verb: "list", resource: "pods", namespace: k.namespace,
-			query: byLabels(map[string]string{labelTasks: name})})
+		pods, err := listed[pod](ctx, k, "pods", map[string]string{labelTasks: name})
 		if err != nil {
 			return orDone(ctx, err)
 		}
@@ -228,7 +223,9 @@ func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 	}
 	defer k.close()
 	name := arrayName(a)
-	if _, err := p.make(ctx, k, p.job(name, "$(JOB_COMPLETION_INDEX)", len(a.Tasks))); err != nil {
+	create := k.on("create", "jobs", "")
+	create.body = p.job(name, "$(JOB_COMPLETION_INDEX)", len(a.Tasks))
+	if err := k.do(ctx, create, nil); err != nil {
 		return "", orDone(ctx, fmt.Errorf("submit the tasks: %w", err))
 	}
 	id := "job/" + name + " -n " + k.namespace
@@ -277,13 +274,12 @@ func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[stri
 // unfinished returns the tasks of an array that wait or run.
 func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err error) {
 	var now job
-	err = k.do(ctx, call{verb: "get", group: batch, resource: "jobs", namespace: k.namespace, name: name}, &now)
+	err = k.do(ctx, k.on("get", "jobs", name), &now)
 	there := err == nil
 	if err != nil && !refused(err, http.StatusNotFound) {
 		return nil, err
 	}
-	pods, _, err := all[pod](ctx, k.client, call{verb: "list", resource: "pods", namespace: k.namespace,
-		query: byLabels(map[string]string{labelTasks: name})})
+	pods, err := listed[pod](ctx, k, "pods", map[string]string{labelTasks: name})
 	if err != nil {
 		return nil, err
 	}
