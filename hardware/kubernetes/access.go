@@ -27,11 +27,12 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// access is how the API server of a context is reached.
+// access describes how to reach and log in to the API server of a context.
 type access struct {
 	// Server is the address of the API server, without a slash at the end.
 	Server string
-	// Context is the name of the context; empty in a pod of the cluster. Namespace is the one that the context names.
+	// Context is the name of the context. It is empty if tfexp runs in a pod of the cluster. Namespace is the default
+	// namespace of the context.
 	Context, Namespace string
 
 	tls   *tls.Config
@@ -39,17 +40,17 @@ type access struct {
 	login login
 }
 
-// login gives the token of a request. again is set after the server refused the last one.
+// login returns the token for a request. again is true if the server has refused the last token.
 type login func(ctx context.Context, again bool) (token string, err error)
 
-// accessError is an error in a kubeconfig, or in a file or program that it names.
+// accessError is an error in a kubeconfig, or in a file or program that the kubeconfig names.
 type accessError struct{ text string }
 
 func (e *accessError) Error() string { return e.text }
 
 func badAccess(format string, args ...any) error { return &accessError{fmt.Sprintf(format, args...)} }
 
-// config is a kubeconfig, with the parts that the engine reads.
+// config has the parts of a kubeconfig that the engine reads.
 type config struct {
 	CurrentContext string  `yaml:"current-context"`
 	Contexts       []named `yaml:"contexts"`
@@ -57,14 +58,14 @@ type config struct {
 	Users          []named `yaml:"users"`
 }
 
-// named is a context, a cluster or a user.
+// named is an entry of a kubeconfig: a context, a cluster or a user.
 type named struct {
 	Name    string        `yaml:"name"`
 	Context contextConfig `yaml:"context"`
 	Cluster clusterConfig `yaml:"cluster"`
 	User    userConfig    `yaml:"user"`
 
-	dir string // of the file
+	dir string // folder of the kubeconfig
 }
 
 type contextConfig struct {
@@ -106,13 +107,13 @@ type execConfig struct {
 	Hint        string `yaml:"installHint"`
 }
 
-// Where a pod finds its own account.
+// accountDir is the folder in which a pod finds the token and certificate of its service account.
 var accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// errNoCluster says that nothing names a cluster.
+// errNoCluster is returned when neither a kubeconfig nor the environment of a pod names a cluster.
 var errNoCluster = errors.New("no kubeconfig: neither KUBECONFIG nor ~/.kube/config names a cluster")
 
-// configFiles are the files of a kubeconfig: of an argument, of KUBECONFIG, or the user's own.
+// configFiles returns the paths of the kubeconfig: the given path, the paths in KUBECONFIG, or ~/.kube/config.
 func configFiles(given string) (files []string) {
 	switch env := os.Getenv("KUBECONFIG"); {
 	case given != "":
@@ -126,8 +127,8 @@ func configFiles(given string) (files []string) {
 	return nil
 }
 
-// readConfig reads and joins the files of a kubeconfig: the first that names a thing counts. Of several files, missing
-// ones are passed over.
+// readConfig reads the files of a kubeconfig and merges them. If several files have an entry of the same name, the
+// first file counts. Missing files are skipped unless must is set.
 func readConfig(files []string, must bool) (*config, error) {
 	all := &config{}
 	found := false
@@ -155,7 +156,7 @@ func readConfig(files []string, must bool) (*config, error) {
 	return all, nil
 }
 
-// join adds the entries of a file that no earlier file has.
+// join adds the entries of a file whose names no earlier file has.
 func join(all *[]named, more []named, file string) {
 	for _, x := range more {
 		if x.dir = filepath.Dir(file); entry(*all, x.Name) == nil {
@@ -164,7 +165,7 @@ func join(all *[]named, more []named, file string) {
 	}
 }
 
-// entry returns the entry of a name; nil without one.
+// entry returns the entry with a name, or nil.
 func entry(all []named, name string) *named {
 	if i := slices.IndexFunc(all, func(x named) bool { return x.Name == name }); i >= 0 {
 		return &all[i]
@@ -172,8 +173,8 @@ func entry(all []named, name string) *named {
 	return nil
 }
 
-// find finds the access to a context of a kubeconfig, or to the cluster that tfexp runs in as a pod. Empty arguments
-// are the defaults.
+// find returns the access to a context of a kubeconfig. Empty arguments mean the defaults of kubectl. Without a
+// kubeconfig, a pod gets the access to its own cluster.
 func find(file, context string) (*access, error) {
 	c, err := readConfig(configFiles(file), file != "")
 	if errors.Is(err, errNoCluster) && context == "" {
@@ -196,7 +197,7 @@ func (c *config) access(name string) (*access, error) {
 	x := entry(c.Contexts, name)
 	if x == nil {
 		names := schema.Each(c.Contexts, func(o named) string { return o.Name })
-		return nil, badAccess("the kubeconfig has no context %q; it has %s", name, cmp.Or(strings.Join(names, ", "), "none"))
+		return nil, badAccess("the kubeconfig has no context %q; its contexts: %s", name, cmp.Or(strings.Join(names, ", "), "none"))
 	}
 	cl := entry(c.Clusters, x.Context.Cluster)
 	if cl == nil || cl.Cluster.Server == "" {
@@ -205,7 +206,7 @@ func (c *config) access(name string) (*access, error) {
 	a := &access{Server: strings.TrimRight(cl.Cluster.Server, "/"), Context: name, Namespace: x.Context.Namespace,
 		tls: &tls.Config{ServerName: cl.Cluster.Name, InsecureSkipVerify: cl.Cluster.Insecure}}
 	if u, err := url.Parse(a.Server); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return nil, badAccess("the server of the cluster %q is no address: %q", cl.Name, cl.Cluster.Server)
+		return nil, badAccess("the server of the cluster %q is not a URL: %q", cl.Name, cl.Cluster.Server)
 	}
 	if cl.Cluster.Proxy != "" {
 		u, err := url.Parse(cl.Cluster.Proxy)
@@ -234,7 +235,7 @@ func (c *config) access(name string) (*access, error) {
 	return a, a.credentials(u)
 }
 
-// content is the decoded data of an argument, or else the content of the file that it names; nil for neither.
+// content returns the decoded data, or else the content of the file; nil if both are empty.
 func content(dir, file, data, what string) ([]byte, error) {
 	if data != "" {
 		text, err := base64.StdEncoding.DecodeString(data)
@@ -253,7 +254,7 @@ func content(dir, file, data, what string) ([]byte, error) {
 	return text, nil
 }
 
-// beside is a path in a kubeconfig, which is relative to its folder.
+// beside returns the path of a file that a kubeconfig names. A relative path starts at the folder of the kubeconfig.
 func beside(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -266,7 +267,7 @@ func (a *access) credentials(u *named) error {
 	for _, name := range []string{"auth-provider", "username", "as", "as-uid", "as-groups", "as-user-extra"} {
 		if _, has := u.User.Other[name]; has {
 			return badAccess("the user %q of the kubeconfig has %s, which tfexp does not support: use a client certificate, "+
-				"a token or an exec plugin, or run kubectl proxy and name its address as the server of a cluster", u.Name, name)
+				"a token or an exec plugin, or run kubectl proxy and use its address as the server of a cluster", u.Name, name)
 		}
 	}
 	cert, err := content(u.dir, u.User.CertFile, u.User.CertData, "client-certificate")
@@ -300,7 +301,8 @@ func (a *access) credentials(u *named) error {
 	return nil
 }
 
-// tokenFile gives the token in a file, which is read again now and then: another program keeps it fresh.
+// tokenFile returns a login that reads the token from a file. It reads the file again every minute, since other
+// programs may replace the token.
 func tokenFile(path string) login {
 	var mu sync.Mutex
 	var token string
@@ -320,14 +322,14 @@ func tokenFile(path string) login {
 	}
 }
 
-// inCluster is the access of a pod to its own cluster; nil outside of one.
+// inCluster returns the access of a pod to its own cluster, or nil if tfexp does not run in a pod.
 func inCluster() *access {
 	host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
 	ca, err := folder.ReadSystem(filepath.Join(accountDir, "ca.crt"))
 	if host == "" || port == "" || err != nil {
 		return nil
 	}
-	namespace, _ := folder.ReadSystem(filepath.Join(accountDir, "namespace")) // else the default
+	namespace, _ := folder.ReadSystem(filepath.Join(accountDir, "namespace")) // an empty namespace means the default
 	a := &access{Server: "https://" + net.JoinHostPort(host, port), Namespace: strings.TrimSpace(string(namespace)),
 		tls: &tls.Config{RootCAs: x509.NewCertPool()}, login: tokenFile(filepath.Join(accountDir, "token"))}
 	a.tls.RootCAs.AppendCertsFromPEM(ca)
@@ -340,7 +342,7 @@ func (a *access) dial() *client {
 	t.TLSClientConfig = a.tls
 	t.MaxIdleConnsPerHost = 16
 	t.ResponseHeaderTimeout = callLimit
-	// Streams of a server that has vanished end.
+	// If the server vanishes, pings end its streams.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: callLimit, PingTimeout: callLimit / 2}
 	if a.proxy != nil {
 		t.Proxy = http.ProxyURL(a.proxy)
@@ -349,7 +351,8 @@ func (a *access) dial() *client {
 	return c.patient(firstPatience)
 }
 
-// authorized adds the credentials to requests. A token that is refused is asked for once more.
+// authorized adds the credentials to each request. If the server refuses a token, it gets another token and tries once
+// more.
 type authorized struct {
 	access *access
 	inner  http.RoundTripper
@@ -382,26 +385,26 @@ func (t *authorized) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// CloseIdleConnections implements the closer of http.Client.
+// CloseIdleConnections closes unused connections; http.Client calls it.
 func (t *authorized) CloseIdleConnections() {
 	if c, ok := t.inner.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// plugin is a program that logs a user in: the command exec of a kubeconfig.
+// plugin is the program that logs a user in: exec in a kubeconfig.
 type plugin struct {
 	user, version string
 	exec          execConfig
 	dir           string
-	info          map[string]any // the cluster, for plugins that want to know it
+	info          map[string]any // about the cluster, if the kubeconfig asks for it (provideClusterInfo)
 
 	mu      sync.Mutex // guards what follows
 	known   *pluginStatus
 	expires time.Time
 }
 
-// pluginStatus is the answer of a plugin.
+// pluginStatus has the credentials that a plugin prints.
 type pluginStatus struct {
 	Token   string     `json:"token"`
 	Cert    string     `json:"clientCertificateData"`
@@ -409,21 +412,21 @@ type pluginStatus struct {
 	Expires *time.Time `json:"expirationTimestamp"`
 }
 
-// pluginVersions are the versions of the protocol of plugins that tfexp speaks.
+// pluginVersions are the supported versions of the protocol between kubectl and plugins.
 var pluginVersions = []string{"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}
 
 func newPlugin(a *access, u *named) (*plugin, error) {
 	p := &plugin{user: u.Name, version: u.User.Exec.APIVersion, exec: *u.User.Exec, dir: u.dir}
 	if !slices.Contains(pluginVersions, p.version) {
-		return nil, badAccess("the exec plugin of the user %q speaks %q; tfexp knows %s", u.Name, p.version,
+		return nil, badAccess("the exec plugin of the user %q uses the protocol %q; tfexp supports %s", u.Name, p.version,
 			strings.Join(pluginVersions, " and "))
 	}
 	if p.exec.Command == "" {
 		return nil, badAccess("the exec plugin of the user %q has no command", u.Name)
 	}
 	if p.exec.Interactive == "Always" {
-		return nil, badAccess("the exec plugin of the user %q wants to ask on a terminal (interactiveMode Always), which "+
-			"a run cannot answer: log in beforehand", u.Name)
+		return nil, badAccess("the exec plugin of the user %q asks questions on a terminal (interactiveMode Always), which "+
+			"a run cannot answer: log in first, or use a token", u.Name)
 	}
 	if p.exec.ClusterInfo {
 		p.info = map[string]any{"server": a.Server, "insecure-skip-tls-verify": a.tls.InsecureSkipVerify}
@@ -431,11 +434,11 @@ func newPlugin(a *access, u *named) (*plugin, error) {
 	return p, nil
 }
 
-// pluginLimit bounds how long a plugin may take.
+// pluginLimit is the longest time that a plugin may take.
 const pluginLimit = time.Minute
 
-// status returns the credentials of the plugin. It runs the plugin for the first ones, shortly before they expire, and
-// after the server has refused them.
+// status returns the credentials of the plugin. It runs the plugin for the first request, 30 s before the credentials
+// expire, and after the server has refused them.
 func (p *plugin) status(ctx context.Context, again bool) (*pluginStatus, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -495,7 +498,7 @@ func (p *plugin) token(ctx context.Context, again bool) (string, error) {
 	return s.Token, nil
 }
 
-// certificate is the client certificate of the plugin, if it gives one.
+// certificate returns the client certificate of the plugin; an empty certificate if the plugin printed none.
 func (p *plugin) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	s, err := p.status(context.Background(), false)
 	if err != nil || s.Cert == "" {
@@ -508,7 +511,7 @@ func (p *plugin) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, err
 	return &pair, nil
 }
 
-// configHint says where clusters are named.
+// configHint returns a hint for users without a kubeconfig.
 func configHint() string {
-	return "copy the file that your cluster gave you to ~/.kube/config, or set KUBECONFIG"
+	return "copy the kubeconfig of your cluster to ~/.kube/config, or set KUBECONFIG to its path"
 }

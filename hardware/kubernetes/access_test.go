@@ -82,7 +82,7 @@ func TestRefusedAccess(t *testing.T) {
 	for user, want := range map[string]string{
 		"    auth-provider: {name: gcp}\n": "auth-provider",
 		"    as: admin\n":                  "has as",
-		"    exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}\n":                    `speaks "client.authentication.k8s.io/v1alpha1"`,
+		"    exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}\n":                    `uses the protocol "client.authentication.k8s.io/v1alpha1"`,
 		"    exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Always}\n": "interactiveMode",
 		"    client-certificate-data: '!'\n":                                                             "client-certificate-data",
 		"    client-certificate: missing.pem\n    client-key: missing.pem\n":                             "client-certificate",
@@ -93,7 +93,7 @@ func TestRefusedAccess(t *testing.T) {
 	}
 	path := configWith(t, "http://127.0.0.1:1", "    token: x\n")
 	for context, want := range map[string]string{
-		"there":  `no context "there"; it has here, broken`,
+		"there":  `no context "there"; its contexts: here, broken`,
 		"broken": `no server for the cluster "missing"`,
 	} {
 		if _, err := find(path, context); err == nil || !strings.Contains(err.Error(), want) {

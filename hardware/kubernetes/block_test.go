@@ -120,7 +120,7 @@ policy "p" {
 `
 	for policy, want := range map[string]string{
 		"order = \"cluster\"\nqueue = \"team-a\"": "", "order = \"cluster\"": "", "order = \"fcfs\"": "",
-		"order = \"cluster\"\nqueues = { ann = \"team-c\" }": `the queue "team-c" of the cluster`,
+		"order = \"cluster\"\nqueues = { ann = \"team-c\" }": `the queue "team-c" cannot be used`,
 	} {
 		spec, text := decodetest.Beside(t, fmt.Sprintf(file, kubeconfigOf(t, f.URL), policy), nil)
 		if text != "" {

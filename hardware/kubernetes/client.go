@@ -22,34 +22,34 @@ import (
 )
 
 const (
-	// callLimit bounds the time until an answer of the API server.
+	// callLimit is how long a call waits for the answer of the API server.
 	callLimit = 30 * time.Second
-	// firstPatience is how long a server is waited for that has not answered before.
+	// firstPatience is how long calls are repeated while an API server does not answer that has not answered before.
 	firstPatience = 10 * time.Second
 )
 
-// client calls the API server of a context. It may be used from several goroutines.
+// client calls the API server of a context. Several goroutines may use it.
 type client struct {
 	access   *access
 	http     *http.Client
-	patience *atomic.Int64 // nanoseconds for which a server that is away is waited for
-	allowed  *sync.Map     // what the server has allowed before: "list pods research"
+	patience *atomic.Int64 // nanoseconds for which calls are repeated while the server does not answer
+	allowed  *sync.Map     // permissions that the user had before, such as "list pods research"
 }
 
 // call is a call of the API.
 type call struct {
-	verb string // as in roles: "get", "list", "watch", "create", "patch", "delete"
-	// group is the group with its version, "batch/v1"; empty for the core's "v1". resource may name a subresource:
-	// "pods/log".
+	verb string // as in roles of RBAC: "get", "list", "watch", "create", "patch", "delete"
+	// group is the API group with its version, such as "batch/v1"; empty for the core group. resource may have a
+	// subresource: "pods/log".
 	group, resource string
 	namespace, name string
 	query           url.Values
 	body            any
 	patch           string // the media type of a patch
-	absolute        string // a path outside of the groups, in place of all that
+	absolute        string // a path that replaces group, namespace, resource and name
 }
 
-// path is the path of the call on the server.
+// path returns the path and query of the URL of the call.
 func (c *call) path() string {
 	if c.absolute != "" {
 		return c.absolute
@@ -77,13 +77,13 @@ func (c *call) path() string {
 	return path
 }
 
-// callError is the refusal of a call by the API server.
+// callError is an answer of the API server with an error status.
 type callError struct {
 	call   call
 	code   int
 	reason string // "Forbidden", "AlreadyExists", …
 	text   string
-	wait   time.Duration // how long the server wants to be left alone
+	wait   time.Duration // the time before the next try, as the server asks (Retry-After)
 }
 
 func (e *callError) Error() string {
@@ -103,12 +103,12 @@ func (e *callError) Error() string {
 	case e.code == http.StatusUnauthorized:
 		return "the API server does not accept the credentials of the context (401)"
 	case e.code == http.StatusTooManyRequests:
-		return "the API server asks to be called less often (429)"
+		return "the API server limits how often it may be called (429)"
 	}
 	return fmt.Sprintf("%s %s: %s (%d)", what, where, cmp.Or(e.text, http.StatusText(e.code)), e.code)
 }
 
-// awayError says that the API server has not answered for longer than it is waited for.
+// awayError is returned when the API server has not answered for the whole patience.
 type awayError struct {
 	server string
 	waited time.Duration
@@ -120,7 +120,7 @@ func (e *awayError) Error() string {
 }
 func (e *awayError) Unwrap() error { return e.err }
 
-// refused reports whether an error is an answer with one of the codes.
+// refused reports whether an error is an answer of the server with one of the status codes.
 func refused(err error, codes ...int) bool {
 	var e *callError
 	if !errors.As(err, &e) {
@@ -134,14 +134,14 @@ func refused(err error, codes ...int) bool {
 	return false
 }
 
-// noPermission reports whether a call failed since the user may not make it, and not since an admission controller
-// refuses it.
+// noPermission reports whether the user lacks the permission for a call. Refusals by admission controllers have the
+// same status code, and are not meant.
 func noPermission(err error) bool {
 	var e *callError
 	return errors.As(err, &e) && e.code == http.StatusForbidden && strings.Contains(e.text, " cannot ")
 }
 
-// passing reports whether a call that failed may succeed later.
+// passing reports whether a failed call may succeed when it is repeated.
 func passing(err error) bool {
 	var e *callError
 	if errors.As(err, &e) {
@@ -152,7 +152,7 @@ func passing(err error) bool {
 	return !errors.As(err, &cert) && !errors.As(err, &own)
 }
 
-// waiting is how long to wait before the next try of a call, after a number of failed ones.
+// waiting returns the pause before the next try of a call, after a number of failed tries.
 func waiting(err error, tries int) time.Duration {
 	var e *callError
 	if errors.As(err, &e) && e.wait > 0 {
@@ -162,15 +162,15 @@ func waiting(err error, tries int) time.Duration {
 	return time.Duration(float64(d) * (0.75 + rand.Float64()/2))
 }
 
-// do makes a call and reads its answer into a value, which may be nil. While the server is away or overloaded, it
-// repeats the call with growing pauses.
+// do makes a call and decodes its answer into a value; nil discards the answer. While the server does not answer or is
+// overloaded, it repeats the call with growing pauses.
 func (c *client) do(ctx context.Context, what call, into any) error {
 	began := time.Now()
 	for tries := 0; ; tries++ {
 		err := c.once(ctx, what, into)
 		if err == nil || ctx.Err() != nil || !passing(err) && !c.starts(err, began) {
 			if tries > 0 && what.verb == "create" && refused(err, http.StatusConflict) {
-				return nil // an earlier try has made it, whose answer was lost
+				return nil // an earlier try has created the object, but its answer was lost
 			}
 			return err
 		}
@@ -186,8 +186,8 @@ func (c *client) do(ctx context.Context, what call, into any) error {
 	}
 }
 
-// starts reports whether a call, repeated since an instant, is refused only because the server has just started: such a
-// server does not know all roles yet. It has allowed such calls before.
+// starts reports whether a call is refused because the server has just started: such a server does not know all roles
+// yet. That is so if the user had the permission before. The call has been repeated since an instant.
 func (c *client) starts(err error, since time.Time) bool {
 	var e *callError
 	if !noPermission(err) || !errors.As(err, &e) || time.Since(since) > callLimit {
@@ -197,7 +197,7 @@ func (c *client) starts(err error, since time.Time) bool {
 	return allowed
 }
 
-// right is the permission that a call needs.
+// right returns the permission that a call needs, for the map allowed.
 func (c *call) right() string { return c.verb + " " + c.resource + " " + c.namespace }
 
 func (c *client) once(ctx context.Context, what call, into any) error {
@@ -218,13 +218,13 @@ func (c *client) once(ctx context.Context, what call, into any) error {
 	return nil
 }
 
-// mostRefusal bounds the text of a refusal that is read, in bytes.
+// mostRefusal is the largest part of an error answer that is read, in bytes.
 const mostRefusal = 1 << 16
 
-// methods are the methods of HTTP for verbs.
+// methods has the HTTP method of each verb; other verbs are GET.
 var methods = map[string]string{"create": http.MethodPost, "patch": http.MethodPatch, "delete": http.MethodDelete}
 
-// open makes a call once, and returns the body of its answer.
+// open makes a call once and returns the body of the answer.
 func (c *client) open(ctx context.Context, what call) (io.ReadCloser, error) {
 	var body io.Reader
 	if what.body != nil {
@@ -256,7 +256,7 @@ func (c *client) open(ctx context.Context, what call) (io.ReadCloser, error) {
 	}
 	defer res.Body.Close()
 	e := &callError{call: what, code: res.StatusCode}
-	text, _ := io.ReadAll(io.LimitReader(res.Body, mostRefusal)) // of a broken answer the part that came
+	text, _ := io.ReadAll(io.LimitReader(res.Body, mostRefusal)) // if the answer breaks off, its first part is used
 	var said answer
 	if json.Unmarshal(text, &said) == nil && said.Message != "" {
 		e.reason, e.text = said.Reason, said.Message
@@ -269,7 +269,7 @@ func (c *client) open(ctx context.Context, what call) (io.ReadCloser, error) {
 	return nil, e
 }
 
-// plainly is an error of a connection without the address that was called, which callers name.
+// plainly removes the URL from the error of a connection, since callers name the server.
 func plainly(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {
@@ -278,7 +278,7 @@ func plainly(err error) error {
 	return err
 }
 
-// patient returns a client that waits for another time for a server that is away.
+// patient returns a copy of the client that repeats calls for another time while the server does not answer.
 func (c *client) patient(patience time.Duration) *client {
 	other := *c
 	other.patience = new(atomic.Int64)
@@ -286,10 +286,10 @@ func (c *client) patient(patience time.Duration) *client {
 	return &other
 }
 
-// mergePatch is the media type of patches that set fields.
+// mergePatch is the media type of patches that replace fields.
 const mergePatch = "application/merge-patch+json"
 
-// all lists all objects of a call, page by page, with the version of the list.
+// all lists the objects of a call, in pages of 500. version is the version of the list, from which a watch may start.
 func all[T any](ctx context.Context, c *client, what call) (items []T, version string, err error) {
 	query := url.Values{"limit": {"500"}}
 	for k, v := range what.query {
@@ -310,7 +310,7 @@ func all[T any](ctx context.Context, c *client, what call) (items []T, version s
 	}
 }
 
-// unavailable is an error of the cluster with a hint for the user.
+// unavailable wraps an error of the cluster as an engine.Unavailable with a hint for the user.
 func unavailable(err error) error {
 	if err == nil {
 		return nil
@@ -319,16 +319,16 @@ func unavailable(err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	hint := "tfexp doctor says what is missing"
+	hint := "run tfexp doctor: it lists missing parts and permissions"
 	var away *awayError
 	var e *callError
 	switch {
 	case errors.As(err, &away):
-		hint = "kubectl cluster-info shows whether the server can be reached; afterwards continue with tfexp resume"
+		hint = "kubectl cluster-info shows whether the server can be reached; then continue with tfexp resume"
 	case errors.As(err, &e) && e.code == http.StatusForbidden:
 		hint = "tfexp doctor lists the permissions that the engine needs; docs/kubernetes.md has a file with them"
 	case errors.As(err, &e) && e.code == http.StatusUnauthorized:
-		hint = "log in again, as your cluster wants it; kubectl auth whoami shows whether it worked"
+		hint = "log in to your cluster again; kubectl auth whoami shows whether that worked"
 	}
 	return &engine.Unavailable{Engine: kindName, Err: err, Hint: hint}
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// permission is something that the engine does. Without an optional one it does less, or knows less.
+// permission is the right to make a call. optional says what does not work without it; empty if the engine does not
+// work at all.
 type permission struct {
 	verb, group, resource string
-	cluster               bool // in no namespace
+	cluster               bool // for objects of the whole cluster
 	optional              string
 }
 
-// permissions are all permissions that the engine uses; rbac.yaml has the same as a file.
+// permissions are all permissions that the engine uses. rbac.yaml grants the same.
 var permissions = []permission{
 	{verb: "list", resource: "nodes", cluster: true},
 	{verb: "create", group: "batch", resource: "jobs"}, {verb: "get", group: "batch", resource: "jobs"},
@@ -35,11 +36,11 @@ var permissions = []permission{
 	{verb: "list", resource: "pods", cluster: true, optional: "pods of other namespaces are not counted as load of nodes"},
 }
 
-// doctorLimit bounds how long doctor waits for a cluster.
+// doctorLimit is how long doctor waits for a cluster.
 const doctorLimit = 10 * time.Second
 
-// doctor looks at the cluster of the current context: whether it answers, which permissions the user lacks, and whether
-// a run has left Jobs.
+// doctor checks the cluster of the current context: whether it answers, which permissions the user lacks, and whether
+// a killed run has left Jobs.
 func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
 	defer cancel()
@@ -67,7 +68,7 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 	for _, p := range permissions {
 		may, err := k.may(ctx, p)
 		if err != nil {
-			return warn("what you may do is not known: "+err.Error(), "kubectl auth can-i --list shows it")
+			return warn("your permissions cannot be read: "+err.Error(), "kubectl auth can-i --list shows it")
 		}
 		if may {
 			continue
@@ -105,8 +106,8 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 		}
 	}
 	if err == nil && left > 0 {
-		return warn(fmt.Sprintf("%s; %d Jobs of a run that was killed are left, of %s", c.Text, left, folder),
-			fmt.Sprintf("they are removed when the experiment next runs with the same --out; at once: "+
+		return warn(fmt.Sprintf("%s; a killed run has left %d Jobs (results folder %s)", c.Text, left, folder),
+			fmt.Sprintf("the next run with the same --out removes them; to remove them now: "+
 				"kubectl -n %s delete jobs -l %s=%s", k.namespace, labelRun, runID(folder)))
 	}
 	return []hardware.Check{c}

@@ -19,43 +19,43 @@ import (
 // ErrClosed is returned by calls to an engine after Close.
 var ErrClosed = errors.New("the Kubernetes engine is closed")
 
-// Engine runs jobs as Jobs of a cluster. It implements scheduler.Engine on a monotonic clock. Its methods may be called
-// from one goroutine at a time.
+// Engine runs the jobs of a cell as Jobs of a cluster. It implements scheduler.Engine on a monotonic clock. Only one
+// goroutine at a time may call its methods.
 type Engine struct {
 	*launch.Jobs[*program]
 
 	*cluster
-	run, id, cell string // labels of objects
+	run, id, cell string // values of labelRun, labelEngine and labelCell
 	folder        string
 	hw            *engine.Hardware
 	warnings      launch.ProgressWarner
 	resizes       bool            // whether the cluster resizes running pods
 	ctx           context.Context // done when the engine is closed
 	cancel        context.CancelFunc
-	calls         sync.WaitGroup // the watch of pods
-	blind         chan struct{}  // closed when pods are not watched any more
-	blindness     error          // the reason, afterwards
+	calls         sync.WaitGroup // goroutines that watch pods and submit jobs
+	blind         chan struct{}  // closed when the watch of pods has failed
+	blindness     error          // why it failed, once blind is closed
 
 	mu      sync.Mutex // guards what follows
-	nodes   []string   // the cluster's name of each node
-	objects []*madeJob // by job: its Job; nil before the first start
-	starts  int        // so far, for labels
+	nodes   []string   // names in the cluster, by node of the hardware
+	objects []*madeJob // by job; nil before the first start
+	starts  int        // number of pods so far
 	started map[string]*program
-	kept    map[string]bool // keys of the secret of the engine
-	// Of jobs that the cluster starts; see Submit.
+	kept    map[string]bool // keys that the Secret of the engine has
+	// The fields below are used under order = "cluster"; see Submit.
 	launches    []launch.Job
 	submissions map[int]*submission
-	byStart     map[string]*submission // by the label of their pods
+	byStart     map[string]*submission // by the value of labelStart
 	submitted   chan struct{}          // closed when the last submission is done
-	asks        chan struct{}          // has an element when Kueue is to be asked at once
-	queues      map[string]bool        // that are there
+	asks        chan struct{}          // an element makes followSubmissions ask Kueue at once
+	queues      map[string]bool        // LocalQueues that were found
 	kueue       string                 // the version of Kueue's API
 }
 
-// madeJob is the Job of a job.
+// madeJob is the Job of the cluster for a job of the experiment.
 type madeJob struct {
 	name, uid string
-	shape     string // of its template: a Job is used again for the same
+	shape     string // its pod template in JSON; a Job is reused only for an equal template
 }
 
 func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task engine.Task) (*Engine, error) {
@@ -69,7 +69,7 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 	}
 	var core apiResources
 	if err := k.do(ctx, call{verb: "get"}, &core); err != nil {
-		return nil, orDone(ctx, fmt.Errorf("read what the API server can do: %w", err))
+		return nil, orDone(ctx, fmt.Errorf("read the list of resources of the API server: %w", err))
 	}
 	for _, r := range core.Resources {
 		e.resizes = e.resizes || r.Name == "pods/resize"
@@ -95,10 +95,10 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 	return e, nil
 }
 
-// stopMargin is how long a pod is waited for after the end of its grace, which the cluster itself keeps.
+// stopMargin is how long tfexp waits for the end of a pod after its grace, before it deletes the pod.
 const stopMargin = 5 * time.Second
 
-// contained returns jobs as they run in their images.
+// contained returns the jobs with the commands that they have in their images.
 func contained(jobs []launch.Job) []launch.Job {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
@@ -118,7 +118,7 @@ func (e *Engine) Change(job int, to launch.Job) error {
 	return e.Jobs.Change(job, to)
 }
 
-// label returns a text in the form that the value of a label may have.
+// label changes a text so that it may be the value of a label.
 func label(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' {
@@ -129,16 +129,16 @@ func label(text string) string {
 	return strings.Trim(text[:min(len(text), 63)], "-._")
 }
 
-// own are the labels of the engine's objects.
+// own returns the labels of the engine's objects.
 func (e *Engine) own() map[string]string {
 	return map[string]string{labelManager: "tfexp", labelRun: e.run, labelEngine: e.id}
 }
 
-// closePatience is how long an API server is waited for that is away while an engine is closed.
+// closePatience is how long Close repeats calls while the API server does not answer.
 const closePatience = 20 * time.Second
 
-// Close ends all jobs at once and waits until their pods are gone. What cannot be removed now is removed by the session,
-// or by the next run.
+// Close ends all jobs at once and waits until their pods are gone. If objects remain, the session or the next run
+// removes them.
 func (e *Engine) Close() error {
 	e.patience.Store(int64(closePatience))
 	if !e.Jobs.Close() {
@@ -154,7 +154,7 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// The engine keeps the scheduler's contracts.
+// Engine implements these interfaces.
 var (
 	_ scheduler.Engine   = (*Engine)(nil)
 	_ scheduler.Migrator = (*Engine)(nil)

@@ -35,10 +35,10 @@ const kindName = "kubernetes"
 
 func init() {
 	engine.Register(&kind)
-	gob.Register(&settings{}) // a cell can be written down for another process
+	gob.Register(&settings{}) // so that cells can be written to a file for another process
 }
 
-// kind is this engine as experiments see it.
+// kind registers the engine for experiments.
 var kind = engine.Kind{
 	Name: kindName, Rank: 50,
 	Doc: "runs jobs for real, as Jobs of a Kubernetes cluster (see [kubernetes.md](kubernetes.md))",
@@ -61,7 +61,7 @@ var kind = engine.Kind{
 		if free, err := planned(b); err == nil && len(free) > 0 {
 			return free
 		}
-		machine.Threads = 1 // Decode reports why
+		machine.Threads = 1 // decode reports why the nodes are not known
 		return []scheduler.Node{machine}
 	},
 	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
@@ -82,7 +82,8 @@ var kind = engine.Kind{
 //go:embed hardware_block.go
 var source embed.FS
 
-// settings are the settings of a hardware block; the fields are exported for code that prints experiments.
+// settings are the arguments of a hardware block. The fields are exported, since experiments are printed with their
+// settings.
 type settings struct {
 	// The kubeconfig that names the cluster.
 	//
@@ -151,7 +152,7 @@ type settings struct {
 	//	gpu_resource = "amd.com/gpu"
 	GPUResource string `arg:"gpu_resource" default:"nvidia.com/gpu"`
 
-	queues []string // the LocalQueues of Kueue that policies use
+	queues []string // LocalQueues of Kueue that policies use
 }
 
 // JobImage and NeedsQueue implement pods.Settings.
@@ -196,13 +197,13 @@ func decode(b engine.Block) (any, []engine.Problem) {
 				cmp.Or(err, fmt.Errorf("programs must be able to write to %q", s.Checkpoints)))
 		} else if v["hostPath"] != nil && len(b.Nodes) > 1 {
 			add("checkpoints", "Checkpoints on one node",
-				"A folder of a node is not seen by the others, and a paused job may go on elsewhere: use a claim.")
+				"A paused job may continue on another node, which does not see this folder: use a claim (\"claim:NAME\").")
 		}
 	}
 	if len(problems) == 0 && len(b.Nodes) == 0 && !b.Set["threads"] {
 		free, err := planned(b)
 		if err == nil && len(free) == 0 {
-			err = errors.New("no node is ready, selected and tolerated, and has a free core")
+			err = errors.New("no node that is ready, and that node_selector and tolerations allow, has a free core")
 		}
 		if err != nil {
 			problems = append(problems, engine.Problem{Summary: "Nodes that are not known", Unavailable: true,
@@ -234,14 +235,14 @@ func parseToleration(text string) (toleration, error) {
 func (s *settings) tolerations() []toleration {
 	var list []toleration
 	for _, text := range s.Tolerations {
-		if t, err := parseToleration(text); err == nil { // Decode has checked them
+		if t, err := parseToleration(text); err == nil { // decode has reported the errors
 			list = append(list, t)
 		}
 	}
 	return list
 }
 
-// parseVolume reads a volume: "claim:NAME" or "host:/path", perhaps with ":ro".
+// parseVolume reads a volume: "claim:NAME" or "host:/path", with ":ro" at the end for a read-only volume.
 func parseVolume(text string) (v tree, readOnly bool, err error) {
 	rest, readOnly := strings.CutSuffix(text, ":ro")
 	kind, name, _ := strings.Cut(rest, ":")
@@ -256,18 +257,19 @@ func parseVolume(text string) (v tree, readOnly bool, err error) {
 	return v, readOnly, nil
 }
 
-// checkJob checks a job that runs in pods.
+// checkJob reports properties of a job that do not work in pods.
 func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem {
 	var problems []engine.Problem
 	add := func(arg, summary, detail string, args ...any) {
 		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
 	}
 	if j.Roles {
-		add("", "Roles on Kubernetes", "The job %q has roles, whose programs would have to find each other. The engine of "+
-			"the hardware %q runs each job in one pod: run this job on another engine.", j.Name, h.Name)
+		add("", "Roles on Kubernetes", "The job %q has roles: several programs that need each other's addresses before they start. Pods get "+
+			"their addresses later, so the hardware %q runs each job in one pod. Use the engine process, docker or slurm.", j.Name, h.Name)
 	}
 	if j.Nodes > 1 {
-		add("nodes", "A pod runs on one node", "The job %q asks for %d nodes, but on the hardware %q a job is one pod.",
+		add("nodes", "A pod runs on one node", "The job %q asks for %d nodes, but on the hardware %q a job is one pod on one node. Set nodes = 1, or use "+
+			"another engine.",
 			j.Name, j.Nodes, h.Name)
 	}
 	if j.Container != nil && len(j.Container.Mounts) > 0 {
@@ -277,7 +279,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 	return problems
 }
 
-// keyLines are the key lines of the settings that decide on which nodes jobs run, and which files they see.
+// keyLines returns the lines of a cell's key that describe on which nodes jobs run and which volumes they see.
 func keyLines(h *engine.Hardware) []engine.KeyLine {
 	s := settingsOf(h)
 	value := fmt.Sprintf("context %q, tolerations %q", s.Context, s.Tolerations)

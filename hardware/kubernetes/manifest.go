@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Paths in a container.
+// Folders and files in the container of a job.
 const (
 	ownDir        = "/tfexp"
 	controlDir    = ownDir + "/control"
@@ -27,17 +27,16 @@ const (
 	checkpointDir = ownDir + "/checkpoint"
 )
 
-// annotationControl is the annotation of a pod with the content of its control file.
+// annotationControl is the annotation of a pod that has the content of its control file.
 const annotationControl = "tfexp.dev/control"
 
-// containerName is the name of the container in each pod.
+// containerName is the name of the only container of each pod.
 const containerName = "job"
 
-// pulls are the API's names for the values of image_pull.
+// pulls has the pull policy of the API for each value of image_pull.
 var pulls = map[string]string{"missing": "IfNotPresent", "always": "Always", "never": "Never"}
 
-// template is the specification of a program's pod at its next start, without the place of that start. hidden are the
-// sensitive values in it.
+// template returns the specification of the pod of a program, without its node. hidden has the sensitive values in it.
 func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden []string, err error) {
 	cores, gpus := part.Cores.Count(), part.GPUs.Count()
 	size := map[string]string{"cpu": strconv.Itoa(cores)}
@@ -114,7 +113,7 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden
 	return e.set.pod(c, volumes), hidden, nil
 }
 
-// pod is the specification of a pod with a container.
+// pod returns the specification of a pod with one container.
 func (s *settings) pod(container tree, volumes []tree) tree {
 	spec := tree{
 		"restartPolicy": "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,
@@ -130,21 +129,21 @@ func (s *settings) pod(container tree, volumes []tree) tree {
 	return spec
 }
 
-// literally is a text that the cluster does not replace variables in.
+// literally escapes a text, since the cluster replaces $(NAME) by variables.
 func literally(text string) string { return strings.ReplaceAll(text, "$(", "$$(") }
 
-// seconds is a duration as the API counts: in whole seconds, at least one.
+// seconds returns a duration in whole seconds, as the API counts; at least 1.
 func seconds(d time.Duration) int64 { return max(int64(d/time.Second), 1) }
 
-// labels are the labels of the objects of a job.
+// labels returns the labels of the objects of a job.
 func (e *Engine) labels(j *launch.Job) map[string]string {
 	l := e.own()
 	l[labelCell], l[labelJob] = e.cell, label(j.Name)
 	return l
 }
 
-// release starts the pod of a program: its Job is created suspended, if it is not there, and then released onto the
-// node.
+// release starts a pod of a program on its node. It reuses the suspended Job of the job if its pod template is equal.
+// Otherwise it creates a suspended Job. Then it resumes the Job.
 func (e *Engine) release(p *program) error {
 	if ok, err := e.adopt(p); ok {
 		return err
@@ -179,7 +178,7 @@ func (e *Engine) release(p *program) error {
 		}
 	}
 	spec["affinity"] = place
-	o, err := e.create(p.Number, &p.Job, pods, spec, hidden, "") // the template of an older Job cannot be changed
+	o, err := e.create(p.Number, &p.Job, pods, spec, hidden, "") // the pod template of a Job cannot be changed
 	if err != nil {
 		return err
 	}
@@ -190,26 +189,26 @@ func (e *Engine) release(p *program) error {
 	return err
 }
 
-// newStart returns the label of another start of a program. mu must be held.
+// newStart returns the value of labelStart for the next pod of a program. mu must be held.
 func (e *Engine) newStart() string {
 	e.starts++
 	return fmt.Sprintf("%s-%d", e.id, e.starts)
 }
 
-// podMeta are the labels of a pod, and its control file.
+// podMeta returns the metadata of a pod: its labels, and the content of its control file.
 func (e *Engine) podMeta(j *launch.Job, start, control string) meta {
 	m := meta{Labels: e.labels(j), Annotations: map[string]string{annotationControl: control}}
 	m.Labels[labelStart] = start
 	return m
 }
 
-// onNodes is the affinity of pods that run on one of these nodes.
+// onNodes returns an affinity that allows only these nodes.
 func onNodes(names ...string) tree {
 	return tree{"nodeAffinity": tree{"requiredDuringSchedulingIgnoredDuringExecution": tree{"nodeSelectorTerms": []tree{{
 		"matchFields": []tree{{"key": "metadata.name", "operator": "In", "values": names}}}}}}}
 }
 
-// create creates a Job, suspended, in the place of an earlier one of the job. queue is a LocalQueue of Kueue; empty for
+// create creates a suspended Job in place of an earlier Job of the same job. queue is a LocalQueue of Kueue; empty for
 // none.
 func (e *Engine) create(number int, j *launch.Job, pods meta, spec tree, hidden []string, queue string) (*madeJob, error) {
 	e.drop(e.detach(number))
@@ -228,7 +227,7 @@ func (e *Engine) create(number int, j *launch.Job, pods meta, spec tree, hidden 
 	where := e.on("create", "jobs", "")
 	where.body = o
 	err := e.do(e.ctx, where, &made)
-	if err == nil && made.Metadata.UID == "" { // the answer was lost
+	if err == nil && made.Metadata.UID == "" { // a repeated call has no answer
 		err = e.do(e.ctx, e.on("get", "jobs", m.Name), &made)
 	}
 	if err != nil {
@@ -240,7 +239,8 @@ func (e *Engine) create(number int, j *launch.Job, pods meta, spec tree, hidden 
 	return e.objects[number], nil
 }
 
-// secretName is the name of the secret with the sensitive values of the engine's jobs, and secretKey the key of one.
+// secretName returns the name of the Secret with the sensitive values of the engine's jobs. secretKey returns the key
+// of one value in it.
 func (e *Engine) secretName() string { return "tfexp-" + e.id }
 
 func secretKey(hidden string) string {
@@ -248,7 +248,7 @@ func secretKey(hidden string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// keep puts sensitive values into the secret of the engine.
+// keep adds sensitive values to the Secret of the engine.
 func (e *Engine) keep(hidden []string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -280,7 +280,7 @@ func (e *Engine) keep(hidden []string) error {
 	return nil
 }
 
-// patchJob changes the specification of a Job.
+// patchJob changes fields of the specification of a Job.
 func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
 	what := e.on("patch", "jobs", name)
 	what.patch, what.body = mergePatch, tree{"spec": spec}
@@ -288,27 +288,27 @@ func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
 	return now, err
 }
 
-// object returns the Job of a job; nil without one.
+// object returns the Job of a job, or nil.
 func (e *Engine) object(number int) *madeJob {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.objects[number]
 }
 
-// suspend suspends the Job of a job: its pod is asked to end.
+// suspend suspends the Job of a job: the cluster then ends its pod.
 func (e *Engine) suspend(number int) error {
 	o := e.object(number)
 	if o == nil {
 		return nil
 	}
 	_, err := e.patchJob(o.name, tree{"suspend": true})
-	if refused(err, 404, 422) { // it is gone, or over
+	if refused(err, 404, 422) { // the Job is deleted, or has ended
 		return nil
 	}
 	return err
 }
 
-// read returns the Job of a job as it is now; nil when it is gone.
+// read reads the Job of a job from the cluster; nil if it is deleted.
 func (e *Engine) read(number int) (*job, error) {
 	o, now := e.object(number), &job{}
 	if o == nil {
@@ -327,7 +327,7 @@ func (e *Engine) suspended(number int) (bool, error) {
 	return err == nil && (now == nil || now.Status.Active == 0 && is(now.Status.Conditions, "Suspended") != nil), err
 }
 
-// expired reports whether the Job of a job has run for longer than it may.
+// expired reports whether the Job of a job has reached its deadline.
 func (e *Engine) expired(number int) bool {
 	now, err := e.read(number)
 	if now == nil || err != nil {
@@ -341,7 +341,7 @@ func (e *Engine) expired(number int) bool {
 	return false
 }
 
-// detach forgets the Job of a job, and returns it; nil without one.
+// detach removes the Job of a job from the engine's list, and returns it; nil if there is none.
 func (e *Engine) detach(number int) *madeJob {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -350,7 +350,7 @@ func (e *Engine) detach(number int) *madeJob {
 	return o
 }
 
-// drop deletes a Job from the cluster; it accepts nil. If the call fails, Close deletes the Job.
+// drop deletes a Job from the cluster; nil is ignored. If the call fails, Close deletes the Job.
 func (e *Engine) drop(o *madeJob) {
 	if o == nil {
 		return
@@ -360,8 +360,8 @@ func (e *Engine) drop(o *madeJob) {
 	_ = e.deleteJob(ctx, o.name)
 }
 
-// move finds another node of the cluster for a program whose own node starts no pods any more. From then on the node of
-// the hardware is that other node.
+// move replaces the node of a program if it takes no pods any more, by another node of the cluster with enough room.
+// Later pods on this node of the hardware go to the new node too.
 func (e *Engine) move(p *program) error {
 	p.mu.Lock()
 	v := p.part.Node
@@ -382,10 +382,10 @@ func (e *Engine) move(p *program) error {
 			return nil
 		}
 	}
-	return nil // it may come back
+	return nil // no other node has room: the node may come back
 }
 
-// nameOf is a job's name as a part of an object's name.
+// nameOf returns a job's name in the form that names of objects allow.
 func nameOf(text string) string {
 	text = strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(label(text)))
 	return cmp.Or(strings.Trim(text[:min(len(text), 30)], "-"), "job")

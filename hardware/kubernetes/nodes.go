@@ -17,23 +17,23 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// room is a node of the cluster with its free cores, memory and GPUs.
+// room is a node of the cluster, with its free cores, memory and GPUs.
 type room struct {
 	name    string
 	threads int
 	memory  int64 // bytes
 	gpus    int
-	gpu     string // their type
+	gpu     string // type of its GPUs
 	images  [][]string
-	closed  string // why nothing can start there; empty if something can
+	closed  string // why no pod can start there; empty if pods can
 }
 
-// gpuProduct is the label with the type of a node's GPUs.
+// gpuProduct is the label of a node that names the type of its GPUs.
 const gpuProduct = "nvidia.com/gpu.product"
 
-// rooms returns the nodes that a hardware may use, in the order of their names, less the requests of other pods.
-// Pods with the label of the run are not counted: they are tfexp's own. Where the user may not list the pods of all
-// namespaces, only the pods of the namespace count.
+// rooms returns the nodes that a hardware may use, by name. Their free resources are the allocatable ones without the
+// requests of pods. Pods of the run itself do not count. If the user may not list the pods of all namespaces, only
+// pods of the namespace count.
 func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
 	query := url.Values{}
 	if sel := selector(k.set.NodeSelector); sel != "" {
@@ -83,7 +83,7 @@ func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
 	return list, nil
 }
 
-// closed is why nothing can start on a node; empty if something can.
+// closed returns why no pod can start on a node; empty if pods can.
 func (k *cluster) closed(n *node) string {
 	if n.Spec.Unschedulable {
 		return "it is cordoned"
@@ -101,7 +101,8 @@ func (k *cluster) closed(n *node) string {
 	return ""
 }
 
-// requests is the amount of a resource that a pod requests: for all of its containers, or for one that prepares it.
+// requests returns how much of a resource a pod requests: the sum of its containers, or the largest init container if
+// that is more.
 func (p *pod) requests(name string) (float64, error) {
 	sum, err := quantity(p.Spec.Overhead[name])
 	if err != nil {
@@ -130,7 +131,7 @@ func (p *pod) requests(name string) (float64, error) {
 	return max(sum, most), nil
 }
 
-// selector writes labels as the API selects by them.
+// selector returns a label selector of the API: "a=1,b=2".
 func selector(labels map[string]string) string {
 	var parts []string
 	for name, value := range labels {
@@ -140,13 +141,13 @@ func selector(labels map[string]string) string {
 	return strings.Join(parts, ",")
 }
 
-// fits reports whether a node of a file finds its place in a room.
+// fits reports whether a node of the hardware fits into a node of the cluster.
 func (r *room) fits(n scheduler.Node) bool {
 	return r.closed == "" && n.Threads <= r.threads && n.Memory <= r.memory && n.GPUs <= r.gpus
 }
 
-// assign finds a different room for each node of a hardware: the one of its name, or the smallest that it fits in. The
-// error says which node finds none.
+// assign chooses a different node of the cluster for each node of a hardware: the node with the same name, or else the
+// smallest with enough room. The error names a node of the hardware for which there is none.
 func assign(hw *engine.Hardware, rooms []room) ([]string, error) {
 	nodes := hw.Cluster.Nodes
 	names := make([]string, len(nodes))
@@ -159,7 +160,7 @@ func assign(hw *engine.Hardware, rooms []room) ([]string, error) {
 			}
 		}
 	}
-	order := make([]int, len(nodes)) // the largest first
+	order := make([]int, len(nodes)) // largest nodes first
 	for i := range order {
 		order[i] = i
 	}
@@ -186,7 +187,7 @@ func assign(hw *engine.Hardware, rooms []room) ([]string, error) {
 	return names, nil
 }
 
-// title describes a node of a file.
+// title describes a node of the hardware for an error.
 func title(n scheduler.Node) string {
 	text := fmt.Sprintf("a node with %d cores", n.Threads)
 	if n.Name != "" {
@@ -201,10 +202,10 @@ func title(n scheduler.Node) string {
 	return text
 }
 
-// mostRooms bounds how many nodes an error describes.
+// mostRooms is how many nodes of the cluster an error describes at most.
 const mostRooms = 5
 
-// lacks describes the rooms in which a node did not fit.
+// lacks describes the nodes of the cluster, for an error about a node that does not fit.
 func lacks(rooms []room, taken map[string]bool) string {
 	var texts []string
 	for i, r := range rooms {
@@ -224,7 +225,7 @@ func lacks(rooms []room, taken map[string]bool) string {
 	return cmp.Or(strings.Join(texts, "; "), "no node has the labels of node_selector")
 }
 
-// plans has the nodes of clusters that were read for files: a file is decoded more than once.
+// plans keeps the nodes of clusters for a short time, since a file is decoded more than once.
 var plans struct {
 	sync.Mutex
 	known map[string]plan
@@ -236,10 +237,10 @@ type plan struct {
 	at    time.Time
 }
 
-// planLife is how long the nodes that were read for a file are taken to be the same.
+// planLife is how long plans keeps the nodes of a cluster.
 const planLife = 10 * time.Second
 
-// planned returns the nodes of the cluster for a block that does not describe them.
+// planned returns the nodes of the cluster, for a hardware block without threads and node blocks.
 func planned(b engine.Block) ([]scheduler.Node, error) {
 	s := &settings{}
 	b.Values.Fill(s)
@@ -261,7 +262,7 @@ func planned(b engine.Block) ([]scheduler.Node, error) {
 	return nodes, err
 }
 
-// readNodes reads the nodes of a cluster that have a free core.
+// readNodes reads the nodes of a cluster that have at least one free core.
 func readNodes(s *settings) ([]scheduler.Node, error) {
 	k, err := connect(s)
 	if err != nil {
@@ -287,8 +288,8 @@ func readNodes(s *settings) ([]scheduler.Node, error) {
 	return nodes, nil
 }
 
-// findImages looks whether the nodes of the hardware have room in its cluster, and for the digests of images: nodes say
-// which ones they have. An image that no node has is not known before it runs.
+// findImages checks the clusters of the hardware (see check), and returns the digests of images. A digest is known if
+// a node has the image; otherwise it is empty.
 func findImages(ctx context.Context, needs []engine.ImageNeed, _ bool) (found []string, missing error) {
 	type seen struct {
 		rooms []room
@@ -310,7 +311,8 @@ func findImages(ctx context.Context, needs []engine.ImageNeed, _ bool) (found []
 	return found, missing
 }
 
-// check looks whether the nodes of a hardware have room, and whether the queues of its policies take jobs.
+// check reports an error if the cluster has no room for the nodes of a hardware, or if a queue of its policies takes
+// no jobs.
 func check(ctx context.Context, hw *engine.Hardware) ([]room, error) {
 	k, err := connect(settingsOf(hw))
 	if err != nil {
@@ -329,12 +331,12 @@ func check(ctx context.Context, hw *engine.Hardware) ([]room, error) {
 	return rooms, err
 }
 
-// digest is the digest of an image, in its name or as a node has it; empty when it is not known.
+// digest returns the digest of an image, from its name or from a node that has the image; empty if it is not known.
 func digest(image string, rooms []room) string {
 	if _, d, ok := strings.Cut(image, "@"); ok {
 		return d
 	}
-	full := image // "docker.io/library/busybox:latest", as nodes call it
+	full := image // nodes use full names: "docker.io/library/busybox:latest"
 	if name, err := reference.ParseNormalizedNamed(image); err == nil {
 		full = reference.TagNameOnly(name).String()
 	}

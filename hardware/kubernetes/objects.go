@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The objects of the API, with the fields that the engine uses.
+// These are the objects of the API, with the fields that the engine reads.
 type (
 	meta struct {
 		Name            string            `json:"name,omitempty"`
@@ -28,7 +28,7 @@ type (
 		Message string `json:"message"`
 	}
 
-	// list is a list of objects of a type.
+	// list is an answer of the API with objects of one type.
 	list[T any] struct {
 		Metadata struct {
 			ResourceVersion string `json:"resourceVersion"`
@@ -37,7 +37,7 @@ type (
 		Items []T `json:"items"`
 	}
 
-	// tree is an object, or a part of one, that is only written.
+	// tree is an object of the API, or a part of an object, that the engine only writes.
 	tree = map[string]any
 
 	job struct {
@@ -128,14 +128,14 @@ type (
 		Message  string `json:"message"`
 	}
 
-	// apiResources lists the resources of a version of the API.
+	// apiResources is the list of resources that an API group has.
 	apiResources struct {
 		Resources []struct {
 			Name string `json:"name"`
 		} `json:"resources"`
 	}
 
-	// answer is the status object that an error comes with.
+	// answer is the object in the body of an error of the API.
 	answer struct {
 		Reason  string `json:"reason"`
 		Message string `json:"message"`
@@ -148,7 +148,7 @@ type (
 	}
 )
 
-// is returns the condition of a type if its status is True; nil otherwise. Conditions are in no order.
+// is returns the condition of a type if its status is True, or nil. The API lists conditions in any order.
 func is(all []statusCondition, kind string) *statusCondition {
 	for i, c := range all {
 		if c.Type == kind && c.Status == "True" {
@@ -158,7 +158,7 @@ func is(all []statusCondition, kind string) *statusCondition {
 	return nil
 }
 
-// state is the state of the pod's container; the zero value before it has one.
+// state returns the state of the pod's container; the zero value if it has no state yet.
 func (p *pod) state() containerState {
 	if len(p.Status.Containers) == 0 {
 		return containerState{}
@@ -166,18 +166,18 @@ func (p *pod) state() containerState {
 	return p.Status.Containers[0].State
 }
 
-// over reports whether nothing of the pod runs any more.
+// over reports whether the pod has ended.
 func (p *pod) over() bool {
 	return p.state().Terminated != nil || p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed"
 }
 
-// suffixes are the units of quantities.
+// suffixes are the units of quantities of the API.
 var suffixes = map[string]float64{
 	"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
 	"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50, "Ei": 1 << 60,
 }
 
-// quantity reads an amount as the API writes it: "1500m", "16Gi", "1e3". The empty text is 0.
+// quantity parses an amount of a resource: "1500m", "16Gi", "1e3". The empty text is 0.
 func quantity(text string) (float64, error) {
 	if text == "" {
 		return 0, nil

@@ -13,24 +13,24 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// output copies the log of a pod. Each line has the instant at which the node read it. After a lost connection, copying
-// continues from the instant of the last line.
+// output copies the log of a pod to the log of a job. The node adds a time stamp to each line. After a lost
+// connection, copying continues at the last line.
 type output struct {
 	log *launch.Log
 
-	last  time.Time // of the last line
-	bytes int       // of the last line that were copied
-	// lag is the shortest time from the reading of a line on its node to its arrival here, by the two clocks; live
-	// reports whether lines arrived while the pod ran.
+	last  time.Time // time stamp of the last line
+	bytes int       // bytes of the last line that were copied
+	// lag is the shortest time from the time stamp of a line to its arrival here, by the two clocks. live is set once
+	// a line has arrived while the pod ran.
 	lag  time.Duration
 	live bool
 }
 
-// copy copies a stream to its end. Lines that were copied before are skipped.
+// copy copies a stream of lines until it ends. It skips the lines and bytes that were copied before.
 func (o *output) copy(stream io.Reader, live bool) error {
 	from, skip := o.last, o.bytes
 	in := bufio.NewReaderSize(stream, 32<<10)
-	inside, copied := false, false // within a line that is longer than the buffer; of a line that is copied
+	inside, copied := false, false // inside: the last line was longer than the buffer, and continues
 	for {
 		line, err := in.ReadSlice('\n')
 		if !inside && len(line) > 0 {
@@ -62,10 +62,10 @@ func (o *output) copy(stream io.Reader, live bool) error {
 	}
 }
 
-// read copies the log of a pod until its end, or until the context is done. It begins again after a lost connection.
+// read copies the log of a pod until the pod has ended or the context is done. It reconnects after a lost connection.
 // over reports whether the pod has ended. An error means that the user may not read logs.
 func (o *output) read(ctx context.Context, k *cluster, name string, over func() bool) error {
-	began := time.Now() // to try, since the last answer
+	began := time.Now() // first try since the last answer
 	for tries := 0; ; tries++ {
 		query := url.Values{"follow": {"true"}, "timestamps": {"true"}}
 		if !o.last.IsZero() {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// watchLimit is how long the API server keeps a watch open before tfexp begins another one.
+// watchLimit is how long the API server keeps a watch open. Then tfexp opens another watch.
 const watchLimit = 4 * time.Minute
 
-// watch follows the pods of the engine until it is closed. listed receives the result of the first list. When the
-// API server stays away, the run ends.
+// watch follows the pods of the engine until it is closed. It sends the error of the first list, or nil, to listed. If
+// a later list fails, the run ends.
 func (e *Engine) watch(listed chan<- error) {
 	pods := e.on("list", "pods", "")
 	pods.query = byLabels(e.own())
@@ -45,7 +45,7 @@ func (e *Engine) watch(listed chan<- error) {
 		for version != "" && e.ctx.Err() == nil {
 			began := time.Now()
 			version = e.follow(version, pods)
-			if time.Since(began) < time.Second { // a server that ends watches at once
+			if time.Since(began) < time.Second { // do not call a server without pause that ends each watch at once
 				select {
 				case <-e.ctx.Done():
 				case <-time.After(time.Second):
@@ -55,7 +55,8 @@ func (e *Engine) watch(listed chan<- error) {
 	}
 }
 
-// follow watches pods from a version on. It returns the version to go on from; empty when the pods must be listed again.
+// follow watches pods from a version on. It returns the version from which the next watch starts; empty if pods must
+// be listed again.
 func (e *Engine) follow(version string, pods call) string {
 	pods.verb = "watch"
 	pods.query = maps.Clone(pods.query)
@@ -69,7 +70,7 @@ func (e *Engine) follow(version string, pods call) string {
 			return ""
 		}
 		if !passing(err) && e.ctx.Err() == nil {
-			return "" // the list says why
+			return "" // the next list fails too, and reports the error
 		}
 		if !e.answers() {
 			return ""
@@ -90,7 +91,7 @@ func (e *Engine) follow(version string, pods call) string {
 		}
 		stop(false)
 		if w.Type == "ERROR" {
-			return "" // 410 Gone, or worse
+			return "" // 410 Gone, or another error
 		}
 		var p pod
 		if json.Unmarshal(w.Object, &p) != nil {
@@ -103,8 +104,8 @@ func (e *Engine) follow(version string, pods call) string {
 	}
 }
 
-// silence closes a stream that is open for longer than a watch may be, as when its connection was cut without a word.
-// The reader of the stream calls the returned function after each line, and with true at the stream's end.
+// silence closes a stream if no line has arrived for longer than a watch lasts: its connection is lost. The reader
+// calls the returned function after each line, and with true at the end.
 func silence(body io.Closer) func(end bool) {
 	t := time.AfterFunc(watchLimit+callLimit, func() { body.Close() })
 	return func(end bool) {
@@ -116,12 +117,12 @@ func silence(body io.Closer) func(end bool) {
 	}
 }
 
-// answers reports whether the API server answers a first, short call.
+// answers reports whether the API server answers a short call.
 func (e *Engine) answers() bool {
 	return e.once(e.ctx, call{verb: "get"}, nil) == nil
 }
 
-// tell hands news of a pod to its program.
+// tell passes the new state of a pod to its program. gone means that the pod was deleted.
 func (e *Engine) tell(p *pod, gone bool) {
 	e.mu.Lock()
 	of := cmp.Or(e.started[p.Metadata.Labels[labelStart]], e.started[p.Metadata.UID])
@@ -132,7 +133,7 @@ func (e *Engine) tell(p *pod, gone bool) {
 	e.news(p, gone)
 }
 
-// forget marks the pods of programs that a list did not have as gone.
+// forget handles pods that are missing in a list as deleted. seen has the UIDs of the listed pods.
 func (e *Engine) forget(seen map[string]bool) {
 	e.mu.Lock()
 	programs := slices.Collect(maps.Values(e.started))

@@ -16,24 +16,24 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// program is the program of a job, from one start of the job to its pause or end. Several pods may run it one after the
-// other: when one is taken away, or its size is changed by a restart.
+// program is the program of a job, from a start of the job to its pause or end. If a pod is taken away, or restarted
+// with another size, another pod runs the same program.
 type program struct {
 	launch.JobState
 	log  *launch.Log
-	news chan struct{} // has an element when something below has changed
+	news chan struct{} // an element says that a field below has changed
 
 	mu      sync.Mutex // guards what follows
 	part    scheduler.Part
-	control string // the content of the control file
-	start   string // the label of the pod, or the UID of a pod that was adopted
-	pod     *pod   // the last one with this label that was seen
-	gone    bool   // it was deleted
+	control string // content of the control file
+	start   string // labelStart of the pod; for an adopted pod, its UID
+	pod     *pod   // latest state of the pod; nil before the first
+	gone    bool   // the pod was deleted
 	at      time.Time
-	taken   string // who took a pod away from it last
-	asked   bool   // to end
-	killed  bool   // at once
-	adopted bool   // its pod was started by the cluster
+	taken   string // who took its last pod away
+	asked   bool   // the program was asked to end
+	killed  bool   // its pod is to be ended at once
+	adopted bool   // the cluster itself has started its pod
 }
 
 func (p *program) nudge() {
@@ -43,11 +43,11 @@ func (p *program) nudge() {
 	}
 }
 
-// see takes news of the program's pod.
+// see takes the latest state of the program's pod.
 func (p *program) see(pod *pod, gone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if pod.Metadata.Labels[labelStart] != p.start && pod.Metadata.UID != p.start { // an earlier pod
+	if pod.Metadata.Labels[labelStart] != p.start && pod.Metadata.UID != p.start { // the pod is an earlier one
 		return
 	}
 	if p.pod == nil || p.pod.Metadata.UID != pod.Metadata.UID || !p.pod.over() && pod.over() {
@@ -65,10 +65,10 @@ func (p *program) look() (*pod, bool) {
 	return p.pod, p.gone
 }
 
-// hands are the operations of the engine on its programs.
+// hands implements launch.ProgramHands for pods.
 type hands struct{ e *Engine }
 
-// Begin opens the log of a program. Its pod is started by Attend, so that a slow API server does not delay the others.
+// Begin opens the log of a program. Attend starts its pod, so that a slow API server delays no other job.
 func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
 	error) {
 	p := &program{JobState: s, part: part, news: make(chan struct{}, 1)}
@@ -89,19 +89,19 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 // Discard closes the log of a program that is not started.
 func (h hands) Discard(p *program) { p.log.Close("another part of the job could not be started") }
 
-// Addresses implements launch.ProgramHands: jobs with parts are refused before.
+// Addresses always fails: checkJob refuses jobs with roles.
 func (h hands) Addresses([]scheduler.Part) (contract.Cluster, error) {
 	return nil, errors.New("jobs of several programs do not run on Kubernetes")
 }
 
-// errHold is returned where a program would be stopped in place, which no pod can be.
+// errHold is returned by Hold and GoOn: a pod cannot be stopped in place.
 var errHold = errors.New("pods cannot be stopped in place")
 
-// Hold and GoOn implement launch.ProgramHands: paused programs end instead.
+// Hold and GoOn always fail: the programs of paused jobs end instead.
 func (h hands) Hold([]*program) error { return errHold }
 func (h hands) GoOn([]*program) error { return errHold }
 
-// Bind gives a program the cores of a part. The goroutine that follows its pod resizes it.
+// Bind gives a program the cores of a part. Attend then resizes its pod.
 func (h hands) Bind(p *program, part scheduler.Part) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +110,7 @@ func (h hands) Bind(p *program, part scheduler.Part) error {
 	return nil
 }
 
-// Write replaces the content of a program's control file, which is an annotation of its pod.
+// Write replaces the content of a program's control file, which is an annotation of its pod. Attend passes it on.
 func (h hands) Write(p *program, content []byte, _ time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,14 +125,14 @@ const (
 	evictionCode = "kubernetes_pod_lost"
 )
 
-// warn warns of something about a job.
+// warn gives a warning about a job.
 func (e *Engine) warn(job int, code, text string) {
 	if e.warnings != nil {
 		e.warnings(job, code, text)
 	}
 }
 
-// Ask asks programs to end: their Jobs are suspended, so that their pods get SIGTERM, and SIGKILL after the grace.
+// Ask asks programs to end. Attend suspends their Jobs; their pods get SIGTERM, and SIGKILL after the grace.
 func (h hands) Ask(programs []*program, _ bool) { h.end(programs, false) }
 
 // Kill ends programs at once.
@@ -147,7 +147,7 @@ func (h hands) end(programs []*program, kill bool) {
 	}
 }
 
-// Attend runs a program to its end.
+// Attend starts the pod of a program and follows the program to its end.
 func (h hands) Attend(p *program) {
 	e := h.e
 	f := e.execute(p)
@@ -155,40 +155,40 @@ func (h hands) Attend(p *program) {
 	delete(e.started, p.start)
 	e.mu.Unlock()
 	var done *madeJob
-	if f.Finished || !e.stopped(p) { // a suspended Job is used again
+	if f.Finished || !e.stopped(p) { // a suspended Job is reused when its job resumes
 		done = e.detach(p.Number)
 	}
 	e.Exited(p, f.At, f.Finished)
-	f.At = time.Time{} // the node gives the cores back only when it reports the end
+	f.At = time.Time{} // now: the cores are free only when the node has reported the end
 	e.Ended(p, f, p.log.Close)
 	e.drop(done)
 }
 
-// podLife is the life of the pods of a program, as execute follows it.
+// podLife is the state of execute: the pods of one program, one after another.
 type podLife struct {
 	e      *Engine
 	p      *program
 	out    *output
-	seen   string // the pod that is followed
+	seen   string // UID of the pod whose log is copied
 	since  time.Time
-	looked time.Time // when events were asked for last
+	looked time.Time // last time that the reason for no pod was asked for
 	reason string    // why no pod runs
 	stop   context.CancelFunc
-	copied chan error // has the end of the copy of its log
+	copied chan error // receives the error of copying its log
 	cut    bool       // the Job was suspended
-	force  bool       // its pod was ended at once
-	resize bool       // the pod is to be started again with another size
-	ran    bool       // a pod has run
-	lost   int        // pods that were taken away
-	// What the pod was given last.
+	force  bool       // its pod was deleted, to end it at once
+	resize bool       // the pod is to end and start with another size
+	ran    bool       // some pod has run
+	lost   int        // number of pods that were taken away
+	// The cores and the content of the control file that the pod got last.
 	cores   int
 	control string
 }
 
-// mostLost bounds how many pods of a program may be taken away.
+// mostLost is how many pods of a program may be taken away before the job fails.
 const mostLost = 20
 
-// lookAfter is how long a pod may take to start before events are asked for the reason.
+// lookAfter is how long a pod may take to start before tfexp asks the cluster for the reason.
 const lookAfter = 2 * time.Second
 
 // execute starts a program, follows its pods, and returns how it ended.
@@ -223,15 +223,15 @@ func (e *Engine) execute(p *program) launch.Fate {
 	}
 }
 
-// stopped reports whether a program is to end.
+// stopped reports whether a program was asked to end.
 func (e *Engine) stopped(p *program) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.asked
 }
 
-// failure is the end of a program that could not go on. Where the API server is away, or refuses tfexp itself, the run
-// ends.
+// failure returns the end of a program that cannot continue. If the API server does not answer, or refuses the user,
+// the whole run ends.
 func (l *podLife) failure(what string, err error) (launch.Fate, bool) {
 	if err != nil {
 		what += ": " + err.Error()
@@ -289,12 +289,12 @@ func (l *podLife) step() (launch.Fate, bool) {
 	return l.waits(pod, asked)
 }
 
-// follow begins to copy the log of a pod that runs.
+// follow starts to copy the log of a running pod.
 func (l *podLife) follow(pod *pod) {
 	if l.seen == pod.Metadata.UID {
 		return
 	}
-	if l.seen != "" { // the Job has made another pod itself
+	if l.seen != "" { // the Job itself has replaced the last pod
 		_ = l.finish()
 		l.lost++
 		l.p.mu.Lock()
@@ -303,7 +303,7 @@ func (l *podLife) follow(pod *pod) {
 		l.e.warn(l.p.Number, evictionCode, taken+"; another pod goes on from its last checkpoint")
 	}
 	if !l.ran {
-		l.e.Runs(l.p) // service begins here: the time until the pod runs does not count
+		l.e.Runs(l.p) // the time until the pod runs is no service
 	}
 	l.ran = true
 	l.seen, l.reason, l.control = pod.Metadata.UID, "", pod.Metadata.Annotations[annotationControl]
@@ -320,8 +320,7 @@ func (l *podLife) follow(pod *pod) {
 	}()
 }
 
-// adapt gives a running pod the present content of its control file, and the present number of cores: in place, if the
-// cluster can.
+// adapt passes changes of the control file and of the cores to a running pod: in place, if the cluster can.
 func (l *podLife) adapt(pod *pod) error {
 	p, e := l.p, l.e
 	p.mu.Lock()
@@ -362,7 +361,8 @@ func (l *podLife) adapt(pod *pod) error {
 	return nil
 }
 
-// restart has the pod started again with its new size. One that the cluster has started keeps its size.
+// restart ends the pod, so that another pod starts with the new size. A pod that the cluster itself has started keeps
+// its size.
 func (l *podLife) restart(why string) {
 	end := "its pod is started again with its new size"
 	if l.p.adopted {
@@ -386,7 +386,7 @@ func (e *Engine) resize(p *pod, cores int) error {
 		patch: "application/strategic-merge-patch+json", body: body}, nil)
 }
 
-// finish waits for the rest of the log of the pod that is followed.
+// finish waits until the log of the pod is copied, at most for logPatience.
 func (l *podLife) finish() (err error) {
 	if l.copied == nil {
 		return nil
@@ -399,15 +399,15 @@ func (l *podLife) finish() (err error) {
 	return err
 }
 
-// logPatience is how long the rest of a pod's log is waited for.
+// logPatience is how long tfexp waits for the rest of a pod's log.
 const logPatience = 5 * time.Second
 
-// ended is the end of a pod: of its program, or of one of the pods that run it.
+// ended handles the end of a pod. If the program continues in another pod, over is false.
 func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) {
 	p, e := l.p, l.e
 	t := pod.state().Terminated
 	if t != nil {
-		l.follow(pod) // a short program was never seen to run
+		l.follow(pod) // if the program was so short that it was never seen running
 	}
 	unread := l.finish()
 	f := launch.Fate{At: l.instant(t, at), Exit: -1, Output: p.log.Err()}
@@ -431,7 +431,7 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 	case e.expired(p.Number):
 		f.Why = fmt.Sprintf("it ran for longer than its Job may (deadline = %q in the hardware block)", e.set.Deadline)
 		return f, true
-	case p.adopted: // the scheduler learns it from Placement
+	case p.adopted: // Placement says that the job has lost its pod
 		return launch.Fate{}, false
 	default:
 		if l.lost++; l.lost > mostLost {
@@ -450,8 +450,8 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 	return f, false
 }
 
-// instant is when a container ended. The API has the instant in whole seconds, and later; the last line of the program is
-// often closer to it.
+// instant returns when a container ended. The API has this time in whole seconds; the time stamp of the last line may
+// be later, and then is closer.
 func (l *podLife) instant(t *terminatedState, seen time.Time) time.Time {
 	if t == nil || !l.out.live || t.Finished.IsZero() {
 		return seen
@@ -466,7 +466,7 @@ func (l *podLife) instant(t *terminatedState, seen time.Time) time.Time {
 	return seen
 }
 
-// without deals with a program without a pod: its Job has made none yet, or it was suspended before.
+// without handles a program that has no pod: its Job has created none yet, or was suspended before that.
 func (l *podLife) without(asked bool) (launch.Fate, bool) {
 	e, p := l.e, l.p
 	if asked {
@@ -487,7 +487,7 @@ func (l *podLife) without(asked bool) (launch.Fate, bool) {
 	})
 }
 
-// waits deals with a pod that does not run yet.
+// waits handles a pod that does not run yet.
 func (l *podLife) waits(pod *pod, asked bool) (launch.Fate, bool) {
 	if asked {
 		return launch.Fate{}, false
@@ -495,7 +495,7 @@ func (l *podLife) waits(pod *pod, asked bool) (launch.Fate, bool) {
 	return l.wait(func() (string, bool) { return l.e.obstacle(pod) })
 }
 
-// wait waits for a pod that cannot start for the present. why gives the reason, and whether waiting is in vain.
+// wait handles a program whose pod cannot start now. why returns the reason, and whether the pod can never start.
 func (l *podLife) wait(why func() (string, bool)) (launch.Fate, bool) {
 	waited := time.Since(l.since)
 	if waited < lookAfter || time.Since(l.looked) < lookAfter {
@@ -518,7 +518,7 @@ func (l *podLife) wait(why func() (string, bool)) (launch.Fate, bool) {
 	return launch.Fate{}, false
 }
 
-// outcome says how a container ended that did not finish.
+// outcome describes the end of a container that did not succeed.
 func outcome(pod *pod, j *launch.Job) string {
 	t := pod.state().Terminated
 	switch {

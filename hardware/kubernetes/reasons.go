@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// hopeless are the reasons of waiting containers that waiting does not mend.
+// hopeless are reasons of waiting containers that do not go away by waiting.
 var hopeless = []string{"InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "ImageInspectError"}
 
-// obstacle returns why a pod does not run, and whether it never will.
+// obstacle returns why a pod does not run. vain means that it will never run.
 func (k *cluster) obstacle(p *pod) (reason string, vain bool) {
 	starts := []string{"", "ContainerCreating", "PodInitializing"}
 	if w := p.state().Waiting; w != nil && !slices.Contains(starts, w.Reason) {
@@ -18,7 +18,7 @@ func (k *cluster) obstacle(p *pod) (reason string, vain bool) {
 		if w.Message != "" {
 			text += ": " + w.Message
 		}
-		// The second failure to fetch an image: the first may have been the network.
+		// ImagePullBackOff follows the second failure to fetch an image: the first may be a fault of the network.
 		return text, slices.Contains(hopeless, w.Reason) || w.Reason == "ImagePullBackOff"
 	}
 	for _, c := range p.Status.Conditions {
@@ -38,7 +38,7 @@ func (k *cluster) obstacle(p *pod) (reason string, vain bool) {
 	return reason, false
 }
 
-// refusal returns why a Job makes no pod, and whether it never will.
+// refusal returns why a Job creates no pod. vain means that it will never create one.
 func (k *cluster) refusal(uid string) (reason string, vain bool) {
 	events, err := k.events(uid)
 	if err != nil {
@@ -54,7 +54,7 @@ func (k *cluster) refusal(uid string) (reason string, vain bool) {
 	return reason, vain
 }
 
-// disturbed says who took a pod away from its program; empty if nobody did.
+// disturbed describes who took a pod away from its program; empty if nobody did.
 func disturbed(p *pod) string {
 	if c := is(p.Status.Conditions, "DisruptionTarget"); c != nil {
 		return strings.TrimSpace("the cluster took its pod away (" + c.Reason + "): " + c.Message)
@@ -69,7 +69,7 @@ func disturbed(p *pod) string {
 	return ""
 }
 
-// events returns the events of an object, the newest last.
+// events returns the events of an object, oldest first.
 func (k *cluster) events(uid string) ([]event, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
 	defer cancel()

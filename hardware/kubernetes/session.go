@@ -19,17 +19,18 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Labels of all objects. labelRun has the run, labelEngine the engine, labelCell and labelJob are for people.
+// Labels of all objects of the engine. labelRun identifies the run, labelEngine the engine of a cell. labelCell and
+// labelJob are for people.
 const (
 	labelManager = "app.kubernetes.io/managed-by"
 	labelRun     = "tfexp.dev/run"
 	labelEngine  = "tfexp.dev/engine"
 	labelCell    = "tfexp.dev/cell"
 	labelJob     = "tfexp.dev/job"
-	labelStart   = "tfexp.dev/start" // of pods: which start of the program
+	labelStart   = "tfexp.dev/start" // identifies one pod of a program
 )
 
-// annotationFolder has the folder of results of a run.
+// annotationFolder is the annotation with the results folder of a run.
 const annotationFolder = "tfexp.dev/folder"
 
 // cluster is a namespace of a cluster.
@@ -39,7 +40,7 @@ type cluster struct {
 	namespace string
 }
 
-// connect connects to the cluster of a hardware. It makes no call.
+// connect returns a client for the cluster of a hardware. It makes no call.
 func connect(s *settings) (*cluster, error) {
 	a, err := find(s.Kubeconfig, s.Context)
 	if errors.Is(err, errNoCluster) {
@@ -53,17 +54,17 @@ func connect(s *settings) (*cluster, error) {
 
 func (k *cluster) close() { k.http.CloseIdleConnections() }
 
-// noteFile lists, in the folder of results, the clusters in which a run has Jobs, for one after it.
+// noteFile is a file in the results folder. It lists the clusters in which the run has Jobs, for the next run.
 const noteFile = "kubernetes.json"
 
-// noted is a line of the note.
+// noted is an entry of noteFile.
 type noted struct {
 	Kubeconfig string `json:"kubeconfig,omitempty"`
 	Context    string `json:"context,omitempty"`
 	Namespace  string `json:"namespace"`
 }
 
-// session is the engine in a run.
+// session is the engine during a run.
 type session struct {
 	run engine.Run
 	id  string // the value of labelRun
@@ -73,14 +74,14 @@ type session struct {
 	notes    []noted
 }
 
-// runID is the value of labelRun for a folder of results of this machine.
+// runID returns the value of labelRun for a results folder of this machine.
 func runID(dir string) string {
-	host, _ := os.Hostname() // or the folder alone
+	host, _ := os.Hostname() // without a name, the folder alone counts
 	sum := sha256.Sum256([]byte(host + "\n" + dir))
 	return hex.EncodeToString(sum[:6])
 }
 
-// openSession ends the Jobs that a run which was killed left behind.
+// openSession removes the Jobs that a killed run has left.
 func openSession(run engine.Run) (engine.Session, []string, error) {
 	s := &session{run: run, id: runID(run.Dir), clusters: map[string]*cluster{}}
 	raw, err := engine.ReadNote(run.Dir, noteFile)
@@ -111,14 +112,14 @@ func openSession(run engine.Run) (engine.Session, []string, error) {
 	return s, nil, nil
 }
 
-// leftoverPatience is how long a server is waited for that has leftovers of an earlier run.
+// leftoverPatience is how long calls are repeated to a server that may have Jobs of an earlier run.
 const leftoverPatience = time.Minute
 
-// goneLimit bounds how long the ends of pods are waited for.
+// goneLimit is how long sweep waits for the ends of pods.
 const goneLimit = 2 * time.Minute
 
-// sweep removes the Jobs, pods and secrets with some labels, and waits until nothing of them runs. It returns the names
-// of the Jobs: "Job tfexp-… (job a-1 of cell …)".
+// sweep removes the Jobs, pods and Secrets with some labels, and waits until no pod is left. It returns descriptions
+// of the removed Jobs: "Job tfexp-… (job a-1 of cell …)".
 func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed []string, err error) {
 	jobs, err := listed[job](ctx, k, "jobs", labels)
 	if err != nil {
@@ -132,7 +133,7 @@ func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed 
 			j.Metadata.Labels[labelCell]))
 	}
 	secrets, err := listed[job](ctx, k, "secrets", labels)
-	if err != nil && !refused(err, 403) { // who may not list them has made none
+	if err != nil && !refused(err, 403) { // a user who may not list Secrets has created none
 		return removed, err
 	}
 	for _, o := range secrets {
@@ -164,7 +165,7 @@ func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed 
 	}
 }
 
-// on is a call for Jobs, pods or other objects of the namespace.
+// on returns a call about Jobs, pods or other objects of the namespace.
 func (k *cluster) on(verb, resource, name string) call {
 	what := call{verb: verb, resource: resource, namespace: k.namespace, name: name}
 	if resource == "jobs" {
@@ -181,12 +182,12 @@ func listed[T any](ctx context.Context, k *cluster, resource string, labels map[
 	return items, err
 }
 
-// byLabels selects objects by their labels.
+// byLabels returns a query for the objects with some labels.
 func byLabels(labels map[string]string) url.Values {
 	return url.Values{"labelSelector": {selector(labels)}}
 }
 
-// remove deletes an object of the namespace; one that is gone already is no error.
+// remove deletes an object of the namespace. It is no error if the object does not exist.
 func (k *cluster) remove(ctx context.Context, resource, name string, options any) error {
 	what := k.on("delete", resource, name)
 	what.body = options
@@ -197,20 +198,20 @@ func (k *cluster) remove(ctx context.Context, resource, name string, options any
 	return err
 }
 
-// batch is the group of Jobs.
+// batch is the API group of Jobs.
 const batch = "batch/v1"
 
-// deleteJob deletes a Job, and in the background its pods.
+// deleteJob deletes a Job. The cluster then deletes its pods.
 func (k *cluster) deleteJob(ctx context.Context, name string) error {
 	return k.remove(ctx, "jobs", name, tree{"propagationPolicy": "Background"})
 }
 
-// deletePod ends a pod as soon as its node can.
+// deletePod deletes a pod; its program gets SIGKILL after one second.
 func (k *cluster) deletePod(ctx context.Context, name string) error {
 	return k.remove(ctx, "pods", name, tree{"gracePeriodSeconds": 1})
 }
 
-// Engine makes an engine on the nodes of a hardware.
+// Engine makes an engine for a cell or a sample.
 func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
 	k, err := s.cluster(task.Hardware)
 	if err != nil {
@@ -227,7 +228,7 @@ func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, 
 	return newEngine(ctx, s, k, nodes, task)
 }
 
-// orDone is an error of the cluster, unless the context is done.
+// orDone returns the error of the context if it is done, or else the error of the cluster with a hint.
 func orDone(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -235,7 +236,7 @@ func orDone(ctx context.Context, err error) error {
 	return unavailable(err)
 }
 
-// cluster returns the cluster of a hardware, and notes it.
+// cluster returns the cluster of a hardware, and adds it to noteFile.
 func (s *session) cluster(hw *engine.Hardware) (*cluster, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,10 +264,10 @@ func (s *session) cluster(hw *engine.Hardware) (*cluster, error) {
 	return k, nil
 }
 
-// Local reports that no GPU of this machine is used.
+// Local reports that jobs use no GPU of this machine.
 func (s *session) Local(*engine.Hardware) bool { return false }
 
-// Close forgets the clusters. Where a Job may be left, the note stays for the next run.
+// Close removes the remaining objects of the run. If that fails, noteFile stays for the next run.
 func (s *session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

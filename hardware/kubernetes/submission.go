@@ -16,29 +16,29 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// submission is a job that the cluster starts when its own scheduler, or Kueue, says so.
+// submission is a job that the cluster itself starts (order = "cluster").
 type submission struct {
 	number  int
-	queue   string // a LocalQueue of Kueue; empty for none
-	uid     string // of the Job; empty before it is made
-	pod     *pod   // the last one
-	gone    bool   // it was deleted
-	why     string // it has no pod, as Kueue or its events say
-	asked   bool   // Kueue was asked since the pod was lost
-	evicted bool   // by Kueue, which starts the job again
+	queue   string // LocalQueue of Kueue; empty for none
+	uid     string // UID of its Job; empty before it is created
+	pod     *pod   // latest pod
+	gone    bool   // pod was deleted
+	why     string // why it has no pod, by Kueue or by events of the Job
+	asked   bool   // Kueue was asked after the pod was lost
+	evicted bool   // Kueue took the pod away, and will start the job again
 	err     error  // why the job could not be submitted
 }
 
-// Labels of Kueue, on Jobs and on its own objects.
+// Labels that Kueue reads (on Jobs) and writes (on Workloads).
 const (
 	labelQueue    = "kueue.x-k8s.io/queue-name"
 	labelWorkload = "kueue.x-k8s.io/job-uid"
 )
 
-// see takes news of a pod. It reports whether they may change where the job is.
+// see takes the latest state of a pod. It reports whether the placement of the job may have changed.
 func (s *submission) see(p *pod, gone bool) bool {
 	if s.pod != nil && s.pod.Metadata.UID != p.Metadata.UID && (gone || p.over() || p.Metadata.Deleted != nil) {
-		return false // an earlier one
+		return false // the end of an earlier pod
 	}
 	before, had := s.lost()+s.unscheduled(), s.pod
 	s.pod, s.gone = p, gone
@@ -49,7 +49,7 @@ func (s *submission) see(p *pod, gone bool) bool {
 		before != s.lost()+s.unscheduled()
 }
 
-// lost is why the job has lost its pod; empty if it has not.
+// lost returns why the job has lost its pod; empty if it has not.
 func (s *submission) lost() string {
 	switch {
 	case s.pod == nil:
@@ -60,8 +60,8 @@ func (s *submission) lost() string {
 	return disturbed(s.pod)
 }
 
-// Submit gives a job to the cluster: to a LocalQueue of Kueue, or at once to the scheduler of pods. A job that waits in
-// its queue stays there. Jobs are submitted one after the other.
+// Submit implements pods.Queuer. A job with a LocalQueue waits for Kueue; others go to the scheduler of the cluster at
+// once. A job that Kueue has evicted is still in its queue. Jobs are submitted one after another.
 func (e *Engine) Submit(number int, queue string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,11 +93,11 @@ func (e *Engine) Submit(number int, queue string) {
 	})
 }
 
-// submit makes the Job of a submission.
+// submit creates the Job of a submission.
 func (e *Engine) submit(s *submission) error {
 	if err := e.useQueue(s.queue); err != nil {
 		e.Break(unavailable(err))
-		return err
+		return nil // the job waits until the run ends
 	}
 	e.mu.Lock()
 	j := e.launches[s.number]
@@ -131,7 +131,7 @@ func (e *Engine) submit(s *submission) error {
 	return nil
 }
 
-// useQueue looks for a queue before its first job is submitted.
+// useQueue checks a queue before its first job is submitted.
 func (e *Engine) useQueue(name string) error {
 	if name == "" || e.queues[name] {
 		return nil
@@ -146,21 +146,22 @@ func (e *Engine) useQueue(name string) error {
 	return nil
 }
 
-// findQueue looks whether a LocalQueue of Kueue takes jobs. It returns the version of Kueue's API.
+// findQueue returns an error if a LocalQueue of Kueue does not exist or takes no jobs, and otherwise the version of
+// Kueue's API.
 func (k *cluster) findQueue(ctx context.Context, name string) (version string, err error) {
 	var group struct {
 		Preferred struct {
 			Version string `json:"groupVersion"`
 		} `json:"preferredVersion"`
 	}
-	hint := "leave queue out of the policy to use the scheduler of the cluster alone"
+	hint := "remove queue from the policy to use only the scheduler of the cluster"
 	err = k.do(ctx, call{verb: "get", absolute: "/apis/kueue.x-k8s.io"}, &group)
 	version = group.Preferred.Version
 	if refused(err, http.StatusNotFound) {
-		err = errors.New("it has no Kueue")
+		err = errors.New("Kueue is not installed")
 	}
 	if err == nil {
-		hint = fmt.Sprintf("kubectl -n %s get localqueues shows which ones take jobs", k.namespace)
+		hint = fmt.Sprintf("kubectl -n %s get localqueues lists the queues", k.namespace)
 		var q workload
 		err = k.do(ctx, call{verb: "get", group: version, resource: "localqueues", namespace: k.namespace, name: name}, &q)
 		for _, c := range q.Status.Conditions {
@@ -170,12 +171,12 @@ func (k *cluster) findQueue(ctx context.Context, name string) (version string, e
 		}
 	}
 	if err != nil {
-		err = &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the queue %q of the cluster: %w", name, err), Hint: hint}
+		err = &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the queue %q cannot be used: %w", name, err), Hint: hint}
 	}
 	return version, err
 }
 
-// Withdraw removes the Job of a job that is over, or is not to start any more.
+// Withdraw removes the Job of a job that has ended or is not wanted any more.
 func (e *Engine) Withdraw(number int) {
 	e.mu.Lock()
 	delete(e.submissions, number)
@@ -185,8 +186,8 @@ func (e *Engine) Withdraw(number int) {
 	}
 }
 
-// Placement returns the node of the hardware on which the cluster has placed a job, or why it is not placed; empty while
-// the cluster has said nothing.
+// Placement returns the node of the hardware on which the cluster has placed a job, or why the job waits; empty if the
+// cluster gives no reason.
 func (e *Engine) Placement(number int) (node int, placed bool, why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -195,17 +196,17 @@ func (e *Engine) Placement(number int) (node int, placed bool, why string) {
 	case s == nil:
 		return -1, false, "it is not submitted"
 	case s.err != nil:
-		return 0, true, "" // its start fails by that
+		return 0, true, "" // Start then returns the error
 	case s.lost() != "" && (s.asked || s.queue == ""):
 		return -1, false, cmp.Or(s.why, s.lost())
 	case s.pod == nil || s.pod.Spec.NodeName == "":
 		return -1, false, cmp.Or(s.why, s.unscheduled())
 	}
 	node = slices.Index(e.nodes, s.pod.Spec.NodeName)
-	return node, node >= 0, "it is on the node " + s.pod.Spec.NodeName + ", which is not of the hardware"
+	return node, node >= 0, "the cluster placed it on " + s.pod.Spec.NodeName + ", which is no node of the hardware"
 }
 
-// unscheduled is why the scheduler of pods has not placed the pod.
+// unscheduled returns why the scheduler of the cluster has not placed the pod.
 func (s *submission) unscheduled() string {
 	if s.pod != nil {
 		for _, c := range s.pod.Status.Conditions {
@@ -217,7 +218,7 @@ func (s *submission) unscheduled() string {
 	return ""
 }
 
-// adopt gives a program the pod that the cluster has started for its job; ok is false for a job that tfexp starts.
+// adopt gives a program the pod that the cluster has started for its job. ok is false if tfexp itself starts the job.
 func (e *Engine) adopt(p *program) (ok bool, err error) {
 	e.mu.Lock()
 	s := e.submissions[p.Number]
@@ -238,12 +239,12 @@ func (e *Engine) adopt(p *program) (ok bool, err error) {
 	return true, nil
 }
 
-// changed wakes the scheduler: the cluster may have decided about a job.
+// changed wakes the scheduler of tfexp, since the placement of a job may have changed.
 func (e *Engine) changed(number int) {
 	e.Notice(scheduler.Notice{Kind: scheduler.JobProgress, Job: number, At: e.Now()})
 }
 
-// news takes news of a pod of a submission.
+// news passes the latest state of a pod to its submission.
 func (e *Engine) news(p *pod, gone bool) {
 	e.mu.Lock()
 	s := e.byStart[p.Metadata.Labels[labelStart]]
@@ -261,10 +262,10 @@ func (e *Engine) news(p *pod, gone bool) {
 	}
 }
 
-// askPeriod is how often the cluster is asked why jobs have no pod.
+// askPeriod is how often tfexp asks the cluster why jobs have no pod.
 const askPeriod = 2 * time.Second
 
-// followSubmissions asks why jobs have no pod, until the engine is closed.
+// followSubmissions asks the cluster why jobs have no pod, until the engine is closed.
 func (e *Engine) followSubmissions() {
 	tick := time.NewTicker(askPeriod)
 	defer tick.Stop()
@@ -279,7 +280,7 @@ func (e *Engine) followSubmissions() {
 	}
 }
 
-// workload is what Kueue knows of a Job, or of a queue.
+// workload is a Workload of Kueue (one for each Job), or a LocalQueue.
 type workload struct {
 	Metadata meta `json:"metadata"`
 	Status   struct {
@@ -287,7 +288,7 @@ type workload struct {
 	} `json:"status"`
 }
 
-// says is why the Job waits, or was stopped.
+// says returns why the Job waits or was stopped, and whether Kueue has evicted it.
 func (w *workload) says() (text string, evicted bool) {
 	var said []string
 	for _, c := range w.Status.Conditions {
@@ -303,10 +304,10 @@ func (w *workload) says() (text string, evicted bool) {
 	return "Kueue: " + strings.Join(said, "; "), evicted
 }
 
-// explain asks why jobs have no pod: Kueue, and, where it says nothing, the events of their Jobs.
+// explain asks why jobs have no pod: first Kueue, then the events of their Jobs.
 func (e *Engine) explain() {
-	waiting, asks := map[string]*submission{}, false // by the UID of their Jobs
-	bare := map[string]bool{}                        // that have had no pod
+	waiting, asks := map[string]*submission{}, false // jobs by the UID of their Job; whether some have a queue
+	bare := map[string]bool{}                        // jobs that have had no pod, by UID
 	e.mu.Lock()
 	for _, s := range e.submissions {
 		if s.uid != "" && s.err == nil && (s.pod == nil || s.queue != "" && s.lost() != "") {

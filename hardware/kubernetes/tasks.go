@@ -29,19 +29,19 @@ type BatchSystem struct{}
 var _ engine.Batch = BatchSystem{}
 
 const (
-	// labelTasks has the name of an array, on its Job and pods. annotationTasks has the numbers of its tasks by index, and
-	// annotationTaskDir the folder in which they leave their output.
+	// labelTasks has the name of an array, on its Job and pods. annotationTasks has the task number of each index, and
+	// annotationTaskDir the folder for the output of tasks.
 	labelTasks        = "tfexp.dev/tasks"
 	annotationTasks   = "tfexp.dev/task-numbers"
 	annotationTaskDir = "tfexp.dev/task-folder"
 	annotationIndex   = "batch.kubernetes.io/job-completion-index"
-	// endedLife is how long the cluster keeps a Job that has ended and that nobody removes.
+	// endedLife is how long the cluster keeps an ended Job if tfexp does not remove it.
 	endedLife = 10 * time.Minute
-	// roomPatience is how long the check of an array waits for a node with room.
+	// roomPatience is how long Check waits for a node with enough room.
 	roomPatience = 10 * time.Second
 )
 
-// taskPods describes the pods of an array: tfexp run --with NAME=VALUE.
+// taskPods describes the pods of an array, by the arguments --with NAME=VALUE.
 type taskPods struct {
 	settings
 	engine.Array
@@ -50,7 +50,7 @@ type taskPods struct {
 	size                   map[string]string
 }
 
-// readTaskPods reads and checks the arguments of an array.
+// readTaskPods decodes and checks the arguments of an array.
 func readTaskPods(a engine.Array) (*taskPods, error) {
 	p := &taskPods{Array: a, program: a.Command[0], size: map[string]string{"cpu": strconv.Itoa(max(a.Threads, 1))}}
 	p.Pull, p.Grace, p.Deadline, p.Patience = "missing", 10*time.Second, 24*time.Hour, 5*time.Minute
@@ -67,8 +67,7 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 	}
 	switch {
 	case a.Whole:
-		return nil, errors.New("cells with processes would need a node of their own each: only simulated cells run as " +
-			"tasks of a Job")
+		return nil, errors.New("only simulated cells run as tasks on Kubernetes: leave cells of real jobs out, or run them here")
 	case p.Image == "":
 		return nil, errors.New("the image of the tasks is missing: --with image=NAME")
 	case volume == "":
@@ -106,13 +105,13 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 	return p, nil
 }
 
-// job is a Job whose pods run the tasks, each with an argument after the list of their numbers: "$(JOB_COMPLETION_INDEX)",
-// or "look" for a pod that only looks at the folder.
+// job returns a Job that runs the command of the array with two more arguments: the list of task numbers, and
+// "$(JOB_COMPLETION_INDEX)", or "look" to check the folder only.
 func (p *taskPods) job(name, argument string, pods int) tree {
 	numbers := strings.Join(schema.Each(p.Tasks, strconv.Itoa), ",")
 	command := schema.Each(append([]string{p.program}, p.Command[1:]...), literally)
 	safe := tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}}
-	if user := os.Getuid(); user > 0 { // who may read the folder of results
+	if user := os.Getuid(); user > 0 { // the owner of the results folder
 		safe["runAsUser"], safe["runAsGroup"] = user, os.Getgid()
 	}
 	p.volume["name"] = "results"
@@ -133,7 +132,7 @@ func (p *taskPods) job(name, argument string, pods int) tree {
 	if p.AtOnce > 0 {
 		atOnce = min(pods, p.AtOnce)
 	}
-	taken := []tree{{"type": "DisruptionTarget", "status": "True"}} // pods that the cluster takes away are replaced
+	taken := []tree{{"type": "DisruptionTarget", "status": "True"}} // if the cluster takes a pod away, the Job replaces it
 	return tree{"apiVersion": batch, "kind": "Job", "metadata": m, "spec": tree{
 		"completionMode": "Indexed", "completions": pods, "parallelism": atOnce, "suspend": p.queue != "",
 		"backoffLimitPerIndex": 0, "activeDeadlineSeconds": seconds(p.Deadline), "ttlSecondsAfterFinished": seconds(endedLife),
@@ -142,16 +141,16 @@ func (p *taskPods) job(name, argument string, pods int) tree {
 	}}
 }
 
-// arrayName is the name of another Job for an array.
+// arrayName returns a new name for the Job of an array.
 func arrayName(a engine.Array) string {
 	var id [4]byte
 	rand.Read(id[:])
 	return "tfexp-" + hex.EncodeToString(id[:]) + "-" + nameOf(strings.TrimPrefix(a.Name, "tfexp-"))
 }
 
-// Check implements engine.Batch: a pod looks whether it sees the folder of results and the cells of the first task.
+// Check implements engine.Batch. It runs a pod that reads the cells of the first task and writes into the folder.
 func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
-	hint := "docs/kubernetes.md has an example of cells as tasks"
+	hint := "docs/kubernetes.md has an example: \"Simulated cells as tasks\""
 	p, err := readTaskPods(a)
 	if err != nil {
 		return &engine.Unavailable{Engine: kindName, Err: err, Hint: hint}
@@ -166,7 +165,7 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 	create := k.on("create", "jobs", "")
 	create.body = p.job(name, "look", 1)
 	if err := k.do(ctx, create, &made); err != nil {
-		return orDone(ctx, fmt.Errorf("submit a pod that looks at the folder of results: %w", err))
+		return orDone(ctx, fmt.Errorf("start a test pod for the results folder: %w", err))
 	}
 	defer k.deleteJob(context.WithoutCancel(ctx), name)
 	for began := time.Now(); ; time.Sleep(lookPause) {
@@ -183,7 +182,7 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 			if t := pods[0].state().Terminated; t != nil && t.ExitCode == 0 {
 				return nil
 			}
-			return &engine.Unavailable{Engine: kindName, Err: errors.New("a pod looked at the folder of results: " +
+			return &engine.Unavailable{Engine: kindName, Err: errors.New("a test pod cannot use the results folder: " +
 				taskEnd(&pods[0], p.program, p.Image)),
 				Hint: "the volume must have the files that this machine has in " + p.folder + ", and the image (or the volume) " +
 					"this version of tfexp at " + p.program + " (--with program=/path)"}
@@ -193,17 +192,17 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 		waited := time.Since(began)
 		if busy := why == "" || strings.Contains(why, "Insufficient") || strings.Contains(why, "exceeded quota"); busy &&
 			waited > roomPatience && (len(pods) == 0 || pods[0].Spec.NodeName == "") {
-			return nil // the tasks find out
+			return nil // no node has room now: the tasks themselves will fail if something is wrong
 		} else if vain || !busy && waited > roomPatience || waited > p.Patience {
 			return &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the pods of the tasks cannot start: %s", why), Hint: hint}
 		}
 	}
 }
 
-// lookPause is the time between two looks at the pod of a check.
+// lookPause is the time between two looks at the pod of Check.
 const lookPause = 300 * time.Millisecond
 
-// taskEnd says how the pod of a task ended that did not succeed: its last lines, or the cluster's reason.
+// taskEnd describes why the pod of a task failed: the last lines of its output, or the reason of the cluster.
 func taskEnd(pod *pod, program, image string) string {
 	if t := pod.state().Terminated; t != nil && t.Reason == "Error" && t.Message != "" {
 		return strings.Join(strings.Split(strings.TrimSpace(t.Message), "\n"), "; ")
@@ -211,7 +210,7 @@ func taskEnd(pod *pod, program, image string) string {
 	return outcome(pod, &launch.Job{Argv: []string{program}, Container: &launch.Container{Image: image}})
 }
 
-// Submit implements engine.Batch. The number of an array is written as arguments of kubectl.
+// Submit implements engine.Batch. The returned text consists of arguments for kubectl.
 func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 	p, err := readTaskPods(a)
 	if err != nil {
@@ -240,7 +239,7 @@ func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 
 const contextFlag, configFlag = " --context ", " --kubeconfig "
 
-// onJob calls a function with the name and the cluster of an array.
+// onJob calls a function with the cluster and the name of the Job that Submit has returned.
 func onJob(id string, f func(k *cluster, name string) error) error {
 	rest, file, _ := strings.Cut(id, configFlag)
 	rest, context, _ := strings.Cut(rest, contextFlag)
@@ -256,7 +255,7 @@ func onJob(id string, f func(k *cluster, name string) error) error {
 	return f(k, name)
 }
 
-// UnfinishedTasks implements engine.Batch. It also writes down why tasks failed: task-N.out in the folder of tasks.
+// UnfinishedTasks implements engine.Batch. It also writes why a task failed to task-N.out.
 func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[string][]int, error) {
 	alive := map[string][]int{}
 	for _, id := range jobs {
@@ -283,13 +282,13 @@ func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err
 	if err != nil {
 		return nil, err
 	}
-	open := map[int]string{} // why a task is unfinished, by its number; empty for no reason
+	open := map[int]bool{} // unfinished tasks, by number
 	var failed *statusCondition
 	if there && is(now.Status.Conditions, "Complete") == nil {
 		over := indexes(now.Status.Completed + "," + now.Status.Failed)
 		for i, n := range taskNumbers(&now.Metadata) {
 			if !over[i] {
-				open[n] = ""
+				open[n] = true
 			}
 		}
 		if failed = is(now.Status.Conditions, "Failed"); failed != nil {
@@ -309,13 +308,13 @@ func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err
 		n := numbers[index]
 		switch t := p.state().Terminated; {
 		case !p.over():
-			open[n] = ""
+			open[n] = true
 			if p.state().Running != nil || p.Metadata.Deleted != nil {
 				continue
 			}
 			if why, vain := k.obstacle(p); vain && there {
 				k.leave(&p.Metadata, n, why)
-				if err := k.deleteJob(ctx, name); err != nil { // its tasks are submitted again, perhaps onto other nodes
+				if err := k.deleteJob(ctx, name); err != nil { // tfexp submits its tasks again, perhaps to other nodes
 					return nil, err
 				}
 			}
@@ -326,13 +325,13 @@ func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err
 	return slices.Sorted(maps.Keys(open)), nil
 }
 
-// leave writes down why a task failed, where tasks leave their output.
+// leave writes why a task failed into its output file.
 func (k *cluster) leave(m *meta, task int, why string) {
 	path := filepath.Join(m.Annotations[annotationTaskDir], fmt.Sprintf("task-%d.out", task))
-	_ = folder.Write(path, []byte(why+"\n"), 0o644) // the task is lost in any case
+	_ = folder.Write(path, []byte(why+"\n"), 0o644) // without the file, only the reason is lost
 }
 
-// taskNumbers are the numbers of the tasks of an array, by index.
+// taskNumbers returns the task number of each index of an array.
 func taskNumbers(m *meta) (numbers []int) {
 	for text := range strings.SplitSeq(m.Annotations[annotationTasks], ",") {
 		if n, err := strconv.Atoi(text); err == nil {
@@ -342,7 +341,7 @@ func taskNumbers(m *meta) (numbers []int) {
 	return numbers
 }
 
-// indexes reads the indexes of a Job's status: "1,3-5".
+// indexes parses indexes in the status of a Job: "1,3-5".
 func indexes(text string) map[int]bool {
 	all := map[int]bool{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -370,5 +369,5 @@ func (BatchSystem) Cancel(ctx context.Context, jobs []string) error {
 	return nil
 }
 
-// Forget removes the Jobs of arrays that were collected.
+// Forget removes the Jobs of arrays whose cells are collected.
 func (b BatchSystem) Forget(ctx context.Context, jobs []string) error { return b.Cancel(ctx, jobs) }

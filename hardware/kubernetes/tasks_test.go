@@ -180,7 +180,7 @@ func TestTasksThatCannotRun(t *testing.T) {
 		{"image is missing", "the pods of the tasks cannot start: ErrImageNeverPull", func(f *fakeCluster, _ *engine.Array) {
 			f.wait = func(tree) (string, string) { return "ErrImageNeverPull", "not there" }
 		}},
-		{"folder is another one", "looked at the folder of results: Error: read the cells", func(f *fakeCluster, _ *engine.Array) {
+		{"folder is another one", "a test pod cannot use the results folder: Error: read the cells", func(f *fakeCluster, _ *engine.Array) {
 			f.run = func(_ context.Context, _ tree, out io.Writer) int {
 				fmt.Fprintln(out, "Error: read the cells of a task: no such file")
 				return 1

@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// Cluster is the order of jobs that the cluster's own scheduler starts.
+// Cluster is the order under which the cluster itself starts jobs.
 const Cluster policy.Order = "cluster"
 
 // clusterArgs are the arguments of the order.
@@ -42,13 +42,13 @@ var source embed.FS
 
 // Queuer is an engine whose cluster can decide when jobs start.
 type Queuer interface {
-	// Submit gives a job to the cluster, for a queue of it or, without a name, for its scheduler. One that waits in the
-	// queue stays there.
+	// Submit gives a job to a queue of the cluster, or to its scheduler if the name is empty. A job that is in the
+	// queue already stays there.
 	Submit(job int, queue string)
-	// Placement returns the node on which the cluster has placed a job, or why the job is not placed; empty while the
-	// cluster has said nothing. The engine gives a notice of progress when that changes.
+	// Placement returns the node on which the cluster has placed a job, or why the job waits; empty if the cluster
+	// gives no reason. After a change the engine gives a notice of progress.
 	Placement(job int) (node int, placed bool, why string)
-	// Withdraw takes a job back that is not needed any more.
+	// Withdraw removes a job that has ended or is not wanted any more.
 	Withdraw(job int)
 }
 
@@ -58,13 +58,13 @@ func init() {
 		{Of: policy.BackfillOf, Name: policy.FirstFit, Implied: true}, {Of: policy.AllocationOf, Name: policy.Strict},
 		{Of: policy.PreemptionOf, Name: policy.NoPreemption}, {Of: policy.PlacementOf, Name: policy.PlaceFirst},
 	} {
-		w.Detail = fmt.Sprintf("Under the order %q the cluster decides that itself: leave %s out.", Cluster, w.Of)
+		w.Detail = fmt.Sprintf("Under the order %q the cluster decides this itself: remove %s.", Cluster, w.Of)
 		wants = append(wants, w)
 	}
 	policy.RegisterOrder(policy.OrderChoice{
 		Choice: policy.Choice{
 			Name: Cluster, Title: "The cluster's own", Place: 16, Wants: wants, Settings: schema.Described[clusterArgs](source),
-			Doc: "the cluster starts jobs when its own scheduler, or its queue, says so",
+			Doc: "the cluster itself decides when jobs start, by its scheduler or by Kueue",
 		},
 		New: func(policy.Setup) scheduler.Ranker { return byArrival{} },
 	})
@@ -76,22 +76,22 @@ func init() {
 	})
 }
 
-// decides refuses the order on engines without a cluster that decides, and says how it is simulated.
+// decides refuses the order on hardware without such a cluster, and warns how it is simulated.
 func decides(c *language.Checker, p *experiment.Policy, h *experiment.Hardware) {
 	at := language.Place(p.At, "order", p.Range)
 	switch _, ok := h.Settings.(Settings); {
 	case ok:
 	case h.Real():
-		c.Fail(at, "No cluster that decides", "Under the order %q a cluster starts jobs when its own scheduler says so, and "+
-			"the engine of the hardware %q has none: use hardware whose jobs run in pods.", Cluster, h.Name)
+		c.Fail(at, "No cluster that decides", "Under the order %q a cluster decides when jobs start, but "+
+			"the hardware %q is no cluster with pods: use the engine kubernetes.", Cluster, h.Name)
 	default:
-		c.Add(experiments.WarningAt(at, "Order of a cluster in simulation", "On the hardware %q the order %q is simulated as "+
-			"pods are scheduled by default: by arrival, any that fits. Queues and their quotas are not simulated.", h.Name,
+		c.Add(experiments.WarningAt(at, "Order of a cluster in simulation", "On the simulated hardware %q the order %q starts "+
+			"each job that fits, by arrival. Queues and their quotas are not simulated.", h.Name,
 			Cluster))
 	}
 }
 
-// queues are the queues of the cluster that a cell uses.
+// queues returns the queues of the cluster that a cell uses.
 func queues(cell experiment.Cell) (names []string) {
 	if cell.Policy.Order != Cluster {
 		return nil
@@ -106,13 +106,13 @@ func queues(cell experiment.Cell) (names []string) {
 	return names
 }
 
-// byArrival is the order in which waiting jobs are listed, and in which they start in simulations.
+// byArrival lists waiting jobs by arrival. In simulations, they start in this order.
 type byArrival struct{}
 
 func (byArrival) Rank(j scheduler.JobView) int64 { return int64(j.Job().Arrival) }
 
-// clusterPolicy makes the rules of a cell. Where the engine has no cluster, as in the simulation of a real cell, they are
-// those of the settings.
+// clusterPolicy makes the rules of a cell. If the engine is no Queuer, as in simulations, the rules follow from the
+// settings.
 type clusterPolicy struct{ task stages.Task }
 
 func (p *clusterPolicy) String() string { return p.task.Policy.String() }
@@ -132,17 +132,17 @@ func (p *clusterPolicy) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 // Close implements stages.Decider.
 func (*clusterPolicy) Close(*record.Cell) {}
 
-// admission follows the decisions of a cluster.
+// admission carries out the decisions of the cluster.
 type admission struct {
 	Queuer
 	byArrival
 	args  clusterArgs
 	run   scheduler.Run
-	saves bool // jobs that lose their pods go on from checkpoints
+	saves bool // jobs that lose their pods continue from checkpoints
 	wakes time.Duration
-	// late has the jobs that the cluster has placed where the run has no room yet, and since when.
+	// late has the jobs that the cluster has placed although the hardware has no room yet, and since when.
 	late   map[int32]time.Duration
-	waited map[int32]string // why a job waited last, as the cluster says
+	waited map[int32]string // by job: the last reason of the cluster for its wait
 }
 
 // Waits implements scheduler.QueueObserver.
@@ -156,7 +156,7 @@ func (q *admission) Waits(job int32) {
 	q.Submit(int(job), queue)
 }
 
-// Ended implements scheduler.UsageObserver; the cluster observes the rest itself.
+// Ended implements scheduler.UsageObserver. The other methods do nothing: the cluster itself counts usage.
 func (q *admission) Ended(job int32) { q.Withdraw(int(job)) }
 
 func (*admission) Arrived(int32)                              {}
@@ -164,9 +164,9 @@ func (*admission) Used(int32, time.Duration, scheduler.Grant) {}
 func (*admission) Served(int32)                               {}
 
 const (
-	// lookAgain is when the cluster is looked at again although it has given no notice.
+	// lookAgain is how often tfexp looks at waiting jobs if the engine gives no notice.
 	lookAgain = time.Minute
-	// mostLate bounds how long a job waits for the end of others that the cluster has taken for over.
+	// mostLate is how long a placed job waits for the cores of jobs whose ends tfexp does not know yet.
 	mostLate = time.Minute
 )
 
@@ -208,7 +208,7 @@ func (q *admission) Admit(v scheduler.View, do scheduler.Actions) error {
 			}
 			if v.Now()-since > mostLate {
 				return fmt.Errorf("the cluster has placed the job %q on %s, where this hardware has too little room for it: "+
-					"describe nodes as large as what the cluster gives, or leave threads and nodes out", job.Job().Name, name)
+					"describe nodes as large as in the cluster, or remove threads and node blocks", job.Job().Name, name)
 			}
 			q.wakes = min(q.wakes, v.Now()+time.Second)
 			continue
@@ -231,7 +231,7 @@ func (q *admission) Why(_ scheduler.View, job int32) string {
 	if _, placed, why := q.Placement(int(job)); !placed {
 		return cmp.Or(why, "the cluster has not placed it")
 	}
-	return "the cluster has placed it, and its cores are given back only now"
+	return "the cluster has placed it, but an earlier job still holds its cores"
 }
 
 // HeldBack implements scheduler.Admitter.

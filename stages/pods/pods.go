@@ -1,5 +1,5 @@
-// Package pods has what files say of jobs on engines that start a container for each run of a program: the image of jobs
-// that name none, and checks of pauses where programs end and start again.
+// Package pods checks experiments whose jobs run in pods. It gives jobs the image of their hardware, and refuses
+// policies that pause jobs without checkpoints. It also has the order "cluster".
 package pods
 
 import (
@@ -11,11 +11,12 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// Settings are the settings of hardware whose jobs run in pods: its paused jobs always end and start again.
+// Settings are the settings of hardware whose jobs run in pods. The programs of paused jobs always end and start
+// again.
 type Settings interface {
-	// JobImage is the image of jobs that name none; empty for no image.
+	// JobImage returns the image of jobs that name none; empty if the hardware has none.
 	JobImage() string
-	// NeedsQueue asks for a queue of the cluster to be looked for before anything runs.
+	// NeedsQueue adds a queue that must exist before jobs run.
 	NeedsQueue(name string)
 }
 
@@ -28,7 +29,7 @@ func init() {
 	})
 }
 
-// prepare says that paused jobs end, and gives the image of a hardware to the jobs on it that name none.
+// prepare marks hardware on which paused jobs end, and gives its image to jobs that name none.
 func prepare(d *language.Decoder, s *experiment.Spec) {
 	from := map[*experiment.Job]*experiment.Hardware{}
 	for _, cell := range s.Cells {
@@ -61,19 +62,19 @@ func prepare(d *language.Decoder, s *experiment.Spec) {
 	}
 }
 
-// shortQuantum is shorter than a pause, which ends a program and starts another.
+// shortQuantum is about the time of a pause, which ends a pod and starts another.
 const shortQuantum = 5 * time.Second
 
 // pauses refuses a policy that pauses jobs without checkpoints, and warns where pauses take most of the time.
 func pauses(c *language.Checker, p *experiment.Policy, h *experiment.Hardware) {
 	if !h.Capabilities().Pause && (p.OrderPauses() || p.Pauses()) {
 		c.Fail(language.Place(p.At, "order", p.Range), "Pauses without checkpoints",
-			"On the hardware %q a paused job ends, and goes on from its checkpoint: name a volume for checkpoints in the "+
+			"On the hardware %q a paused job ends, and later continues from its checkpoint: set checkpoints in the "+
 				"hardware block.", h.Name)
 	}
 	if q := p.Settings.Duration("quantum"); p.OrderPauses() && 0 < q && q < shortQuantum {
 		c.Add(experiments.WarningAt(language.Place(p.At, "quantum", p.Range), "Quantum shorter than a pause",
 			"On the hardware %q a paused job ends and starts again from its checkpoint, which takes several seconds: with a "+
-				"quantum of %s its jobs do little else.", h.Name, q))
+				"quantum of %s, most of the time is lost.", h.Name, q))
 	}
 }

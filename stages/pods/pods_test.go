@@ -39,7 +39,7 @@ func TestPoliciesOnPods(t *testing.T) {
 			"Quantum shorter than a pause"},
 		{"own order", inPods, "", `order = "cluster"`, ""},
 		{"with a queue", inPods, "", "\norder = \"cluster\"\nqueue = \"team-a\"\nqueues = { ann = \"team-b\" }\n", ""},
-		{"with a backfill", inPods, "", "\norder = \"cluster\"\nbackfill = \"easy\"\n", "the cluster decides that itself"},
+		{"with a backfill", inPods, "", "\norder = \"cluster\"\nbackfill = \"easy\"\n", "the cluster decides this itself"},
 		{"queue of another order", inPods, "", "\norder = \"fcfs\"\nqueue = \"team-a\"\n", "queue"},
 		{"on processes", "engine = \"process\"\n", "", `order = "cluster"`, "No cluster that decides"},
 		{"in simulation", "engine = \"simulated\"\nthreads = 2\n", "runtime { epoch = \"1s\" }", `order = "cluster"`,
