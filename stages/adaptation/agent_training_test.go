@@ -19,7 +19,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-// A controller that somebody adds: this is all that it takes.
+// A kind of controller that another package registers.
 func init() {
 	deepening.Register(deepening.Kind{
 		Rank: 100, Name: "always_first", Doc: "Deepens the first block at each decision.",
@@ -57,7 +57,7 @@ adaptation "net" {
 }
 `
 
-// missing counts the agents to be trained in a plan.
+// missing returns the number of agents that a plan will train.
 func missing(t *testing.T, episodes, out string) int {
 	t.Helper()
 	n := 0
@@ -91,7 +91,7 @@ func plan(t *testing.T, episodes, out string, observe func(stages.Progress)) *pi
 	return p
 }
 
-// weights are the bytes of all agents, by their keys.
+// weights returns the files of all agents' weights, by key.
 func weights(t *testing.T, out string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(out, "small", adaptation.AgentsDir, "*", "weights"))
@@ -109,9 +109,8 @@ func weights(t *testing.T, out string) map[string]string {
 	return all
 }
 
-// A run that is interrupted while agents learn continues to the same weights as
-// an uninterrupted one; finished agents do not learn again; a controller from
-// outside is ranked with the others.
+// A run that is interrupted while agents learn continues, and the weights are the same as without the interruption.
+// Finished agents do not learn again. A controller of another package is ranked with the others.
 func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 	whole, broken, episodes := t.TempDir(), t.TempDir(), "160"
 	if err := run(t, context.Background(), episodes, whole, nil); err != nil {
@@ -193,7 +192,7 @@ func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 	}
 }
 
-// An edit trains again only the agents that it is about.
+// After an edit, only the agents that it affects learn again.
 func TestAnEditOfAnAgent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one thing after another, and long under the race detector")

@@ -17,8 +17,8 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-// The rewards of an agent cover all of its lessons, one after the other, up to its last episode; agents that
-// several controllers share have them once.
+// The rewards of an agent cover all of its lessons in order, up to the last episode. If several controllers share an
+// agent, its rewards appear once.
 func TestRewardsOfAgents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one thing after another, and long under the race detector")
@@ -65,7 +65,7 @@ adaptation "net" {
 	}
 	var got []string
 	for i, r := range tables.Objectives {
-		// Of 151 batches every two have a row, and so has the last.
+		// Every two of 151 batches have a row, and the last one has a row.
 		if n := len(got); r.Lesson == 1 && 64 < r.Episode && r.Episode < 4800 {
 			if last := tables.Objectives[max(i-1, 0)]; r.Episode != last.Episode+64 {
 				t.Errorf("%d rows before episode %d comes %d", n, r.Episode, last.Episode)

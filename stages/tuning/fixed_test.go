@@ -9,7 +9,8 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// TestFixed holds a job that was tuned while it trained against the same job at fixed settings, replicate by replicate.
+// TestFixed compares a job that was tuned while it trained with the same job at constant settings, replicate by
+// replicate.
 func TestFixed(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Replicates = 3
@@ -28,7 +29,7 @@ func TestFixed(t *testing.T) {
 			Outcome: record.NewFeatureValue(&trial.Outcome{Time: time, Units: 1, Loss: &loss}),
 		})
 	}
-	for r, machine := range []float64{1, 2, 4} { // each replicate on a slower machine
+	for r, machine := range []float64{1, 2, 4} { // each replicate is on a slower machine
 		try(0, r+1, "1", 40*machine)
 		try(0, r+1, "2", 20*machine)
 		try(0, r+1, "4", 20.2*machine)
@@ -52,7 +53,7 @@ func TestFixed(t *testing.T) {
 			t.Errorf("tuning %d changes no job, and comes to %+v", i, a)
 		}
 	}
-	// A trial that failed counts nowhere, and the unchanged job represents its settings where no trial has them.
+	// A failed trial does not count. The unchanged job stands for its settings if no trial has them.
 	other := *e
 	other.Beyond = append(slices.Clone(e.Beyond), record.Cell{CellRef: record.CellRef{Replicate: 1, Beyond: e.Beyond[1].Beyond}})
 	if again, ok := Fixed(&other, 1); !ok || again != a {

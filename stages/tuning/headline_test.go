@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// searched is an experiment with trials of two settings; lr alone decides the accuracy.
+// searched returns an experiment with trials of two settings. Only lr affects the accuracy.
 func searched(t *testing.T, least float64) *record.Experiment {
 	t.Helper()
 	e := &record.Experiment{Dir: t.TempDir(), Plan: record.Plan{Replicates: 1, Seed: 1}}
@@ -33,7 +33,8 @@ func searched(t *testing.T, least float64) *record.Experiment {
 	return e
 }
 
-// The headline of a search has the best settings with their results, how soon, and which settings matter.
+// The headline of a search has the best settings with their results, the number of trials until then, and the settings
+// that matter.
 func TestHeadline(t *testing.T) {
 	e := searched(t, 0.6)
 	_, rows := Rows(e)
@@ -52,7 +53,7 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// Where no trial keeps the constraints, the headline has the nearest one.
+// If no trial keeps the constraints, the headline has the nearest trial.
 func TestHeadlineOfNothing(t *testing.T) {
 	e := searched(t, 0.95)
 	_, rows := Rows(e)

@@ -8,9 +8,8 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// TestRank finds the rank of a search's prediction: here the least time is at n = 8,
-// which the trials of the first search lead to though it has not tried it. The second
-// search has too few trials for a model.
+// TestRank computes the rank of a search's prediction. The least time is at n = 8. The first search has not tried n =
+// 8, but its trials lead to it. The second search has too few trials for a model.
 func TestRank(t *testing.T) {
 	values := []string{"1", "2", "4", "8", "16"}
 	e := &record.Experiment{}

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// TestRowsOfASearch follows two runs of a search by hand: the best is 10 s; a run reaches it at its third trial, after
-// one that crashed and one above its bound; the other not at all.
+// TestRowsOfASearch checks two runs of a search by hand. The best value is 10 s. One run reaches it at its third trial,
+// after a crashed trial and one above its bound. The other run does not reach it.
 func TestRowsOfASearch(t *testing.T) {
 	u := trial.Tuning{Name: "t", Method: "random", Hardware: "h", Job: "j", Objective: "time",
 		Settings:    []trial.TunedSetting{{Name: "n", Values: []string{"1", "2"}, Numeric: true}, {Name: "part", Values: []string{"0.5", "1"}, Numeric: true, Context: true, Goal: "1"}},
@@ -37,7 +37,8 @@ func TestRowsOfASearch(t *testing.T) {
 	try(1, 4, "0.5", trial.Outcome{Time: 1, Cost: some(1)})
 	try(1, 5, "1", trial.Outcome{Time: 10, Cost: some(1)})
 	try(2, 1, "1", trial.Outcome{Time: 15, Cost: some(2)})
-	e.Beyond = append(e.Beyond, record.Cell{CellRef: record.CellRef{Replicate: 2, Beyond: record.NewFeatureValue(&trial.Ref{})}}) // not known yet
+	// its outcome is not known yet
+	e.Beyond = append(e.Beyond, record.Cell{CellRef: record.CellRef{Replicate: 2, Beyond: record.NewFeatureValue(&trial.Ref{})}})
 	trials, tunings := Rows(e)
 	var got []string
 	for _, r := range trials {
@@ -61,7 +62,8 @@ func TestRowsOfASearch(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	// Three runs need 3, ∞ and ∞ trials, find 10, 15 and 20, and spend 34, 15 and 0 s; the one that reached the best had spent 11.
+	// Three runs need 3, ∞ and ∞ trials. They find 10, 15 and 20, and spend 34, 15 and 0 s. The run that reached the
+	// best had spent 11 s until then.
 	r := tunings[0]
 	text := fmt.Sprintf("%d runs, %d trials, %d crashed, %d reached, median %g (%g to %g), found %g of %g, behind %.3g%%, spent %.4g s %g, %g to it",
 		r.Runs, r.Trials, r.Crashed, r.Reached, r.Median, r.Low, r.High, r.Found, r.Best, r.RegretPct, r.SpentTime, r.SpentCost, r.CostToBest)
@@ -72,7 +74,7 @@ func TestRowsOfASearch(t *testing.T) {
 	if best := Best(e, &all[1]); best != 20 {
 		t.Errorf("without trials, the best is %g: the imported one", best)
 	}
-	all[1].Mode = trial.Online // to a job that is changed, imported trials are predictions
+	all[1].Mode = trial.Online // for a job that is tuned while it trains, imported trials are predictions
 	if best := Best(e, &all[1]); !math.IsNaN(best) {
 		t.Errorf("the best is %g", best)
 	}
@@ -85,7 +87,7 @@ func TestRowsOfASearch(t *testing.T) {
 	}
 }
 
-// A job that was changed while it trained has a row for each stretch.
+// A job that was tuned while it trained has a row for each period between two changes.
 func TestRowsOfStretches(t *testing.T) {
 	o := &trial.Outcome{Time: 100, Loss: some(0.2), Stretches: []trial.Stretch{
 		{Settings: []record.Setting{{Name: "n", Value: "1"}}, From: 0, To: 30, Pace: 1.5, Loss: some(0.5), Remaining: some(80)},
@@ -109,7 +111,7 @@ func TestRowsOfStretches(t *testing.T) {
 	}
 }
 
-// What trials cost is not known while no trial has a cost; then it is the sum of those that have one.
+// The cost of a search is unknown until a trial has a cost; then it is the sum of the known costs.
 func TestCostsThatAreNotKnown(t *testing.T) {
 	s := &sums{t: &trial.Tuning{Objective: "time"}, best: math.NaN(), found: math.NaN()}
 	first, second := s.row(&trial.Outcome{Time: 3}, 1, true), s.row(&trial.Outcome{Time: 3, Cost: some(2)}, 2, true)
@@ -118,7 +120,7 @@ func TestCostsThatAreNotKnown(t *testing.T) {
 	}
 }
 
-// A target is named with its value, and the report that counts; where no trial reports it, that is said.
+// The note about a target has its value and the report that counts. If no trial reports the outcome, the text says so.
 func TestTargetsInWords(t *testing.T) {
 	search := &trial.Tuning{Objective: "time_to_accuracy", Target: some(0.75)}
 	for got, want := range map[string]string{

@@ -18,8 +18,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning"
 )
 
-// tuned is an experiment that tunes a recorded job; one of its settings has no
-// time in the table.
+// tuned is an experiment that tunes a recorded job. The table has no time for one of its settings.
 const tuned = `
 experiment "tuned" { replicates = 2 }
 job "j" {
@@ -88,8 +87,8 @@ func runTuned(t *testing.T, out string) (*pipeline.Outcome, []tuning.TrialRow) {
 	return o, rows
 }
 
-// TestTuning runs a search to its end: each setting is tried once, a crashed
-// setting is distinguished from a bad one, and neither is the best.
+// TestTuning runs a search to its end. Each setting is tried once, and a crashed setting differs from a bad one;
+// neither is the best.
 func TestTuning(t *testing.T) {
 	out := t.TempDir()
 	o, rows := runTuned(t, out)
@@ -120,7 +119,7 @@ func TestTuning(t *testing.T) {
 	}
 }
 
-// lastEnds is how each stage ended in the last run.
+// lastEnds returns how each stage ended in the last run.
 func lastEnds(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := history.ReadJournal(dir)
@@ -139,8 +138,8 @@ func lastEnds(t *testing.T, dir string) map[string]string {
 	return ended
 }
 
-// TestTuningGoesOn breaks a search off after some trials, as kill -9 would. The
-// next trials are the same as without the break.
+// TestTuningGoesOn stops a search after some trials, as kill -9 would. The next trials are the same as without the
+// stop.
 func TestTuningGoesOn(t *testing.T) {
 	out := t.TempDir()
 	_, whole := runTuned(t, out)
@@ -155,13 +154,13 @@ func TestTuningGoesOn(t *testing.T) {
 	if _, err := p.Run(ctx); err == nil {
 		t.Fatal("it was not broken off")
 	}
-	// A cell that was being written is torn.
+	// The cell that was being written is incomplete.
 	folders, err := filepath.Glob(filepath.Join(broken, "tuned", record.CellsDir, "*"))
 	if err != nil || len(folders) == 0 || len(folders) == 12 {
 		t.Fatalf("%d cells, %v", len(folders), err)
 	}
 	if err := os.Remove(filepath.Join(folders[len(folders)-1], record.CellFile)); err != nil {
-		t.Log(err) // it had not begun
+		t.Log(err) // the cell had not begun
 	}
 	_, resumed := runTuned(t, broken)
 	a, _ := json.Marshal(comparable(whole))
@@ -171,7 +170,7 @@ func TestTuningGoesOn(t *testing.T) {
 	}
 }
 
-// comparable has the fields of trials that JSON can hold.
+// comparable returns the fields of trials without NaN, which cannot be compared.
 func comparable(rows []tuning.TrialRow) [][]any {
 	var out [][]any
 	for _, r := range rows {
@@ -180,8 +179,7 @@ func comparable(rows []tuning.TrialRow) [][]any {
 	return out
 }
 
-// priced tunes the threads of a job and the type of its server, whose price makes the
-// cost of a trial.
+// priced tunes the threads of a job and the type of its server. The price of the server determines the cost of a trial.
 const priced = `
 experiment "priced" { replicates = 1 }
 job "train" {
@@ -209,8 +207,8 @@ tune "t" {
 }
 `
 
-// TestCostOfServers takes the cost of trials from the prices of the servers that they ran
-// on: the share of the server's cores, for as long as the job held them.
+// TestCostOfServers: the cost of a trial is the price of the server's cores that its job held, for the time in which it
+// held them.
 func TestCostOfServers(t *testing.T) {
 	spec, diags := decode.Source("priced.hcl", []byte(priced), decode.Options{})
 	if diags.HasErrors() {

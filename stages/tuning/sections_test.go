@@ -69,14 +69,14 @@ func TestTuningInWords(t *testing.T) {
 		several != "t on h a=1" {
 		t.Errorf("%q, %q", one, several)
 	}
-	// Each row belongs to its tuning; one without runs has none.
+	// Each row belongs to its tuning; a tuning without runs has no row.
 	rows := []TuningRow{{Tuning: "t", Method: "bo", Hardware: "", Runs: 1, Best: nan, Median: nan, Found: nan}}
 	if said := tuningSentences(e, rows); len(said) != 1 || !strings.Contains(said[0], "found nothing") {
 		t.Errorf("%q", said)
 	}
 }
 
-// Of several searches for the same best setting the text names the one with the fewest trials, and the one with
+// If several searches find the same best settings, the text names the search with the fewest trials, and the one with
 // the least cost.
 func TestFewestTrials(t *testing.T) {
 	nan := math.NaN()
@@ -101,7 +101,7 @@ func TestFewestTrials(t *testing.T) {
 	}
 }
 
-// TestSentences keeps the sentences on tuning while a job trains, to be read in testdata/sentences.txt.
+// TestSentences compares the sentences about tuning while a job trains with testdata/sentences.txt.
 func TestSentences(t *testing.T) {
 	nan := math.NaN()
 	var s plottest.Sentences

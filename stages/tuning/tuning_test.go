@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// experiment has two methods on one problem, each in three replicates: the first trial
-// of one is infeasible throughout, so that its regret is unknown there.
+// experiment returns two methods on one problem, in three replicates each. One method's first trial is infeasible in
+// all of them, so its regret is unknown there.
 func experiment(t *testing.T, trials int) *record.Experiment {
 	t.Helper()
 	e := &record.Experiment{Dir: t.TempDir()}
@@ -75,8 +75,7 @@ func drawAll(t *testing.T, e *record.Experiment) []record.Picture {
 	return list
 }
 
-// TestPictures draws regret for the methods together, and a model with its plane for
-// each.
+// TestPictures draws the regret of both methods in one picture, and the model and its plane for each.
 func TestPictures(t *testing.T) {
 	list := drawAll(t, experiment(t, 8))
 	var names []string
@@ -91,8 +90,7 @@ func TestPictures(t *testing.T) {
 	plottest.Golden(t, list, *update)
 }
 
-// TestFewTrials has no model to show after three trials, nor for a setting that was
-// never tuned.
+// TestFewTrials: there is no model to draw after three trials.
 func TestFewTrials(t *testing.T) {
 	if got := plottest.Names(drawAll(t, experiment(t, 3))); got != "regret-t" {
 		t.Errorf("the pictures are %s", got)
@@ -102,7 +100,8 @@ func TestFewTrials(t *testing.T) {
 	}
 }
 
-// A job that was changed while it trained has a picture of its losses with the changes; one without progress has none.
+// A job that was tuned while it trained has a picture of its losses and changes; a job without progress has no such
+// picture.
 func TestChanges(t *testing.T) {
 	e := experiment(t, 2)
 	trial.Asked.Of(&e.Plan)[0].Mode = trial.Online

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// The interval of a median is between the innermost order statistics that miss the true one with a probability of
-// at most 5%.
+// The interval of a median lies between order statistics. They are the innermost ones outside of which the true median
+// lies with a probability of at most 5%.
 func TestMedianInterval(t *testing.T) {
 	for n := 1; n <= 60; n++ {
 		values := make([]float64, n)
@@ -104,7 +104,7 @@ func TestDifferOnlyIn(t *testing.T) {
 	}
 }
 
-// Why a trial does not count, by the first constraint that it does not keep.
+// The reason why a trial is infeasible names the first constraint that it violates.
 func TestViolated(t *testing.T) {
 	u := &trial.Tuning{Objective: "time_to_loss", Target: some(0.5),
 		Constraints: []trial.Constraint{{Outcome: "cost", Max: some(2)}, {Outcome: "accuracy", Min: some(0.8)}}}

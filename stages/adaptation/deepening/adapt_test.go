@@ -38,7 +38,7 @@ func mean(s *Study, c *Controller) float64 {
 	return sum / float64(n)
 }
 
-// The figures of the table's description: best, mean, and the rank of doing nothing.
+// Values in the table's description: the best accuracy, the mean, and the rank of doing nothing.
 func TestRecordedTable(t *testing.T) {
 	s := adaptRecorded(t)
 	want := map[string][3]float64{"early": {.7391, .6895, 60}, "middle": {.7348, .6690, 60}, "late": {.6827, .6189, 50}}
@@ -81,7 +81,7 @@ func TestHeuristics(t *testing.T) {
 	}
 }
 
-// A controller that tries sequences takes the best of them, and its runs are counted.
+// A controller that tries sequences takes the best of them, and the number of its runs is recorded.
 func TestTrying(t *testing.T) {
 	s := adaptRecorded(t)
 	for _, c := range []struct{ runs, most int }{{1, 3}, {5, 3}, {10, 2}, {64, 1}, {1000, 1}} {
@@ -103,7 +103,7 @@ func TestTrying(t *testing.T) {
 	}
 }
 
-// What agents learn, in turn.
+// The lessons of agents, in order.
 func TestLessons(t *testing.T) {
 	s := adaptRecorded(t)
 	unseen := &Controller{Name: "unseen", Kind: "agent", Learn: &AgentLearning{LeaveOut: true,
@@ -143,7 +143,7 @@ const adaptSmall = `run,step1,left1,seconds,score
 3,1,50,100,0.9
 `
 
-// Columns have other names, there is no scenario, and a sequence was run twice.
+// A table whose columns have other names, without scenarios, in which one sequence was run twice.
 func TestReadOtherColumns(t *testing.T) {
 	c := Columns{Scenario: "scenario", Action: "step", TimeLeft: "left", Total: "seconds", Accuracy: "score"}
 	tables, budget, err := ReadTable("x.csv", "mine", strings.NewReader(adaptSmall), c, 1, 0)

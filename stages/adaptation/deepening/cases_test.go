@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A table is refused with the wrong line and the mistake in it.
+// The error about a table has the number of the wrong line and its mistake.
 func TestReadRefuses(t *testing.T) {
 	const head = "scenario,a1,timeleft1,a2,timeleft2,totaltime,acc\n"
 	full := func(rows ...string) string { return head + strings.Join(rows, "\n") + "\n" }
@@ -18,7 +18,7 @@ func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		blocks     int
-		want       string // part of the error; "" for none
+		want       string // part of the error; "" for no error
 	}{
 		{"whole", full(all...), 0, ""},
 		{"of so many blocks", full(all...), 1, ""},
@@ -74,7 +74,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// Each part has as many degrees of freedom as its values have: the trace of what makes them of the values.
+// Each part has as many degrees of freedom as its values: the trace of the projection onto the part.
 func TestDegrees(t *testing.T) {
 	for _, dims := range [][2]int{{3, 4}, {1, 3}, {2, 2}, {2, 3}, {4, 2}, {3, 3}} {
 		d := newDesign(dims[0], dims[1])
@@ -95,7 +95,7 @@ func TestDegrees(t *testing.T) {
 	}
 }
 
-// Noise is what scenarios do not share; effects are shared as far as scenarios vary together.
+// Effects are shared as far as the accuracies of scenarios vary together; the rest is noise.
 func TestVariances(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for _, c := range []struct {
@@ -138,7 +138,7 @@ func TestVariances(t *testing.T) {
 			}
 		}
 	}
-	// What all scenarios share in the parts that seldom hold anything is no noise either.
+	// In the parts from which noise is estimated, effects that all scenarios share are not noise.
 	values := make([]float64, 81)
 	for i := range values {
 		values[i] = 0.5 + 0.1*r.NormFloat64()
@@ -161,7 +161,7 @@ func TestVariances(t *testing.T) {
 	}
 }
 
-// Of equals the first is taken, everywhere.
+// Of equal values, the first one is taken everywhere.
 func TestTheFirstOfEquals(t *testing.T) {
 	if got := MostLikelyAction([]float64{0.2, 0.4, 0.4}); got != 1 {
 		t.Errorf("the likeliest is %d", got)
@@ -199,8 +199,8 @@ func TestTheFirstOfEquals(t *testing.T) {
 	}
 }
 
-// A training continues from the one without its last lesson, and begins with a network for the actions of the
-// tables.
+// A training continues the training without its last lesson. The first lesson begins with a network for the actions of
+// the tables.
 func TestTrainings(t *testing.T) {
 	s := adaptRecorded(t)
 	c := &Controller{Learn: &AgentLearning{Curriculum: []string{"early", "late"}, Next: 5, Smooth: true,

@@ -66,8 +66,8 @@ func learn(seed uint64, s Settings, tables ...*OutcomeTable) *Learner {
 	return l
 }
 
-// TestAgentsLearnATable trains three agents a scenario, for less than half of the default length: the median of
-// their ranks among all 64 sequences. The short form trains one agent, of one scenario, for half as long.
+// TestAgentsLearnATable trains three agents for each scenario, for less than half of the default episodes, and checks
+// the median of their ranks among all 64 sequences. The short form trains one agent for one scenario, for half as long.
 func TestAgentsLearnATable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("training takes seconds")
@@ -93,8 +93,8 @@ func TestAgentsLearnATable(t *testing.T) {
 	}
 }
 
-// TestSampledGradient holds the gradient of 100,000 episodes against the exact one, which is taken over all
-// sequences: 9 of a small table, and the 64 of each recorded one.
+// TestSampledGradient compares the gradient of 100,000 episodes with the exact gradient over all sequences: 9 of a
+// small table, and 64 of each recorded one.
 func TestSampledGradient(t *testing.T) {
 	tables := agentRecorded(t)
 	tables["small"] = agentSmall()
@@ -156,7 +156,7 @@ func TestGradients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compares each weight of three networks; nothing runs side by side")
 	}
-	most := need.Cases(40, 150) // of the derivatives, about half as many
+	most := need.Cases(40, 150) // number of derivatives; about half of them are checked
 	for name, tb := range map[string]*OutcomeTable{"small": agentSmall(), "recorded": agentRecorded(t)["middle"]} {
 		r := rand.New(rand.NewPCG(1, 1))
 		n := NewNetwork(2*(tb.Actions-1), tb.Actions, r)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The parts of a table add up to it, have nothing in common, and as many degrees of freedom as there are sequences.
+// The parts of a table add up to the table and are orthogonal. Together they have as many degrees of freedom as there
+// are sequences, less one for the mean.
 func TestSplit(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, dims := range [][2]int{{3, 4}, {1, 3}, {2, 2}, {4, 2}, {5, 3}} {
@@ -52,8 +53,8 @@ func product(a, b []float64) float64 {
 	return sum
 }
 
-// made is a study of scenarios whose effects are known: effects of blocks, which all scenarios share, of the order,
-// of pairs, and of each scenario, with the noise of single trainings. Truth has the accuracies without noise.
+// made returns a study of scenarios whose effects are known: effects of blocks, which all scenarios share, of the
+// order, of pairs and of each scenario. Single trainings have noise; truth has the accuracies without it.
 func made(r *rand.Rand, scenarios int, noise float64) (s *Study, truth [][]float64) {
 	const decisions, actions = 3, 4
 	draw := func(deviation float64, n int) []float64 {
@@ -86,8 +87,8 @@ func made(r *rand.Rand, scenarios int, noise float64) (s *Study, truth [][]float
 	return s, truth
 }
 
-// The effects of decisions predict the mean accuracy of sequences in a new scenario better than the other scenarios'
-// raw tables, over tables whose truth is known. Without noise nothing is lost.
+// On tables whose true effects are known, the effects of decisions predict a new scenario better than the means of the
+// other scenarios' tables. Without noise, both are equally good.
 func TestPredictedBeatsBestElsewhere(t *testing.T) {
 	for _, c := range []struct{ noise, most float64 }{{.02, .6}, {.001, 1.3}} {
 		lost := map[string]float64{}
@@ -109,7 +110,7 @@ func TestPredictedBeatsBestElsewhere(t *testing.T) {
 	}
 }
 
-// Smoothed accuracies are nearer to the truth than single trainings; where these have no noise, they stay as they are.
+// Smoothed accuracies are nearer to the truth than single trainings. Tables without noise do not change.
 func TestSmoothed(t *testing.T) {
 	for _, c := range []struct{ noise, most float64 }{{.02, .012}, {0, 1e-5}} {
 		s, truth := made(rand.New(rand.NewPCG(7, 7)), 3, c.noise)

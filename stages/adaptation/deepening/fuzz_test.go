@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whatever a table of trainings or an agent's file holds, it is read or refused.
+// Any content of a table of trainings or of an agent's file is read, or is an error.
 func FuzzFiles(f *testing.F) {
 	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "experiments", "papers", "adaptation", "cnn1.csv"))
 	if err != nil {

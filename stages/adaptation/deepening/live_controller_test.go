@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// seen decides by the state of the training, and records the states.
+// seen is a decider that records the states in which it decides.
 type seen struct{ states *[]DecisionState }
 
 func (s seen) Probabilities(int, int) []float64 { panic("it is asked about the table") }
@@ -20,13 +20,13 @@ func (s seen) ProbabilitiesIn(state DecisionState) []float64 {
 	return []float64{0.5, 0.2, 0.3} // always block 0 of two
 }
 
-// The questions to a controller while a job trains, and their times.
+// When a controller decides while a job trains.
 func TestLive(t *testing.T) {
 	second := time.Second
 	type report struct {
 		epoch     int
 		used      time.Duration
-		deepens   int // −1: it decides to do nothing; −2: it decides nothing
+		deepens   int // −1: the decision is to deepen no block; −2: no decision
 		remaining time.Duration
 	}
 	none := []report{{0, 0, -2, 10 * second}, {1, second, -2, 9 * second}}

@@ -2,12 +2,12 @@ package search
 
 import "github.com/tfexp/tfexp/stages/tuning/tuner"
 
-// Searches and New are for tests.
+// Searches gives tests the unexported type.
 type Searches = searches
 
 var New = newSearches
 
-// Seeds are the seeds of the replicates' problems.
+// Seeds returns the seeds of the replicates' searches.
 func (u *searches) Seeds() (seeds []uint64) {
 	for _, s := range u.all {
 		seeds = append(seeds, s.problem.Seed)
@@ -15,7 +15,7 @@ func (u *searches) Seeds() (seeds []uint64) {
 	return seeds
 }
 
-// Natural is natural of the first search.
+// Natural is natural for the first search.
 func (u *searches) Natural(next tuner.Suggestion, deviations float64) *float64 {
 	return u.all[0].natural(next, deviations)
 }

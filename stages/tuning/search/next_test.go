@@ -22,14 +22,15 @@ import (
 
 var errBroken = errors.New("no idea")
 
-// heard are the trials that the method below has received at each question; searches ask concurrently.
+// heard has the trials with which the method below was called, by call. A mutex guards it, since searches call the
+// method concurrently.
 var (
 	hearing sync.Mutex
 	heard   [][]surrogate.Trial
 )
 
-// The method suggests the points of the grid in turn, with predictions from the third on; after four no points are
-// left, and beyond an objective of 1000 it fails.
+// The method suggests the points of the grid in order, with predictions from the third one on. After four points it
+// returns ErrDone. It fails if an objective is above 1000.
 func init() {
 	tuner.Register(tuner.Method{Name: "in_turn", Doc: "tries all.", Title: "in turn",
 		Suggest: func(p *tuner.Problem, trials []surrogate.Trial) (tuner.Suggestion, error) {
@@ -75,7 +76,7 @@ tune "t" {
 }
 `
 
-// begin returns the searches of a file.
+// begin returns the searches of an experiment file.
 func begin(t *testing.T, beside map[string]string, edit ...string) *search.Searches {
 	t.Helper()
 	text := strings.NewReplacer(append(edit, "REPLICATES", "1", "OBJECTIVE", "time", "MORE", "")...).Replace(searchFile)
@@ -94,7 +95,7 @@ func begin(t *testing.T, beside map[string]string, edit ...string) *search.Searc
 
 func refOf(b stages.Beyond) *trial.Ref { return record.FeatureValueOf[trial.Ref](b.Kept) }
 
-// next asks for trials, after earlier trials that have taken the given seconds.
+// next returns the next trials, after earlier trials that took the given seconds.
 func next(t *testing.T, s *search.Searches, seconds float64) (list []string) {
 	t.Helper()
 	more, err := s.Next(func(string) (record.Cell, bool) {
@@ -124,7 +125,7 @@ func TestTrialAfterTrial(t *testing.T) {
 	if len(heard) != 3 {
 		t.Fatalf("the method was asked %d times", len(heard))
 	}
-	for n, trials := range heard { // each with the outcomes of all before
+	for n, trials := range heard { // each call has the outcomes of all earlier trials
 		for i, one := range trials {
 			if one.State != surrogate.Done || one.Objective != 10*float64(i+1) || one.Cost != one.Objective {
 				t.Errorf("question %d: trial %d is %+v", n, i, one)
@@ -139,7 +140,7 @@ func TestTrialAfterTrial(t *testing.T) {
 	}
 }
 
-// A search is over when its time is spent, even exactly, or when there is nothing left to try.
+// A search ends when its time is used up, even exactly, or when no points are left to try.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		more    string
@@ -164,8 +165,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Trials that run side by side are suggested one after the other, and count as running meanwhile; each replicate
-// searches by itself.
+// Trials that run at the same time are suggested one after the other, and count as running. Each replicate is a
+// separate search.
 func TestSideBySide(t *testing.T) {
 	s := begin(t, nil, "MORE", "trials = 4\n  parallel = 3", "REPLICATES", "2")
 	first := next(t, s, 0)
@@ -199,11 +200,11 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// A model's expectation is given in the objective's own unit, the lower end of the interval first.
+// A prediction has the unit of the objective, and the lower end of its interval comes first.
 func TestPredictions(t *testing.T) {
 	for _, c := range []struct {
 		objective      string
-		mean, low, end float64 // of the third trial, whose mean is 2 ± 0.5
+		mean, low, end float64 // of the third trial, which is predicted as 2 ± 0.5
 	}{
 		{"time", 2, 2 - 0.5*1.6448536269514722, 2 + 0.5*1.6448536269514722},
 		{"throughput", 0.5, 1 / (2 + 0.5*1.6448536269514722), 1 / (2 - 0.5*1.6448536269514722)},
@@ -235,7 +236,7 @@ func TestPredictions(t *testing.T) {
 	}
 }
 
-// Trials that were made elsewhere are known from the beginning, and do not count as the search's own.
+// Imported trials are known from the beginning, and do not count as trials of the search.
 func TestImported(t *testing.T) {
 	s := begin(t, map[string]string{"t.csv": "batch,optimizer,time_s\n16,adam,7\n8,sgd,5\n"}, "MORE", "trials = 2\n  warm_start = \"t.csv\"")
 	if got := next(t, s, 1); len(got) != 1 || !strings.HasSuffix(got[0], "trial1: batch=16 optimizer=sgd") {
@@ -252,7 +253,7 @@ func TestImported(t *testing.T) {
 	}
 }
 
-// A job that is changed while it trains is one trial, at the settings in its file; its controller searches.
+// A job that is tuned while it trains is one trial with the settings in its file; its controller searches.
 func TestWhileItTrains(t *testing.T) {
 	s := begin(t, nil, "MORE", "trials = 3\n  mode = \"online\"", `{ values = [8, 16] }`, "{\n    values = [8, 16]\n    initial = 16\n  }")
 	got := next(t, s, 1)

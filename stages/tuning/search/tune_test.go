@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// searched is a search that begins with trials of a table.
+// searched is a search that begins with imported trials from a table.
 const searched = `
 experiment "e" {}
 job "a" {
@@ -42,7 +42,7 @@ tune "t" {
 }
 `
 
-// Trials that were made elsewhere count with their values in the table.
+// Imported trials have the values in the table.
 func TestImportedTrials(t *testing.T) {
 	const head = "batch,optimizer,learning_rate,time_s,loss,accuracy,cost,reached_s,units,state\n"
 	spec, text := decodetest.Beside(t, strings.Replace(searched, "MORE", "", 1), map[string]string{"t.csv": head +
@@ -105,7 +105,7 @@ func TestImportedTrials(t *testing.T) {
 	}
 }
 
-// Trials of another experiment's results count where they tried the same settings, at values that are known.
+// Trials of another experiment are imported if they have the same settings, with values that the search allows.
 func TestTrialsOfResults(t *testing.T) {
 	from := t.TempDir()
 	accuracy := 0.5
@@ -164,7 +164,7 @@ func TestTrialsOfResults(t *testing.T) {
 	}
 }
 
-// The numbers of a search have bounds, and the bounds themselves are allowed.
+// Numbers in a tune block have bounds; the bounds themselves are allowed.
 func TestBoundsOfSearches(t *testing.T) {
 	const search = `
 experiment "e" {}

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// searched has a setting of each kind.
+// searched is a tuning with a setting of each kind.
 func searched() *Tuning {
 	return &Tuning{Name: "t", Method: "bo", Hardware: "h", Job: "j", Objective: "time", Trials: 9, Start: 2, Settings: []TunedSetting{
 		{Name: "opt", Values: []string{"sgd", "adam"}, Initial: "adam"},
@@ -21,7 +21,7 @@ func searched() *Tuning {
 	}}
 }
 
-// Points represent settings and convert back as they are written in the file.
+// Settings become points, and points become settings as the file writes them.
 func TestPoints(t *testing.T) {
 	u := searched()
 	for _, values := range [][]string{{"sgd", "16", "1", "0.001"}, {"adam", "32.0", "4", "0.05"}, {"adam", "128", "5", "0.1"}} {
@@ -37,7 +37,7 @@ func TestPoints(t *testing.T) {
 	if at[0] != 1 {
 		t.Errorf("the point is %v", at)
 	}
-	// A value between numbers of a list becomes the nearest of them on its own scale.
+	// A value between two numbers of a list becomes the nearest of them, on the scale of the setting.
 	for v, want := range map[string]string{"17": "16", "22": "16", "23": "32.0", "60": "32.0", "70": "128", "1000": "128"} {
 		at, err := PointOf(u, Space(u), []string{"sgd", v, "1", "0.001"})
 		if err != nil {
@@ -98,8 +98,8 @@ func TestProblem(t *testing.T) {
 	}
 }
 
-// A trial with all requested values is done; one that lacks a value counts as crashed. A trial that reached its
-// target keeps the target's bound, even if its last value does not.
+// A trial with all needed outcomes is done; a trial without one of them counts as crashed. A trial that reached its
+// target keeps the bound, even if its last value does not.
 func TestTrial(t *testing.T) {
 	u := searched()
 	u.Objective, u.Target = "time_to_loss", some(0.5)
@@ -131,7 +131,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// Smaller is better to methods, and their values are converted back.
+// For methods, smaller values are better. Values convert back to the objective's unit.
 func TestModelled(t *testing.T) {
 	for _, c := range []struct {
 		objective      string
@@ -149,7 +149,7 @@ func TestModelled(t *testing.T) {
 
 func some(v float64) *float64 { return &v }
 
-// Numbers that are drawn have as many digits as people write, and stay within their range.
+// Drawn numbers are rounded to few digits, and stay within their range.
 func TestDrawnNumbersAreShort(t *testing.T) {
 	for _, c := range []struct {
 		min, max float64

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// The value of a trial, whether it counts, and its comparison.
+// The value of a trial, whether the trial counts, and which of two trials is better.
 func TestTrialsByTheirObjective(t *testing.T) {
 	nan := math.NaN()
 	full := Outcome{Time: 20, Units: 10, Loss: some(0.5), Accuracy: some(0.8), Cost: some(3), Reached: some(12)}
@@ -67,7 +67,8 @@ func TestTrialsByTheirObjective(t *testing.T) {
 			t.Errorf("%s: the best has a regret", u.Objective)
 		}
 	}
-	// A trial that got to its target and lost it again keeps it; the others must end there.
+	// A trial that reached its target and lost it again counts as having reached it. A trial without a time of reaching
+	// it must end at the target.
 	u := &Tuning{Objective: "time_to_loss", Target: low}
 	lost := Outcome{Time: 20, Loss: some(0.6), Reached: some(5)}
 	if !u.Feasible(&lost) {

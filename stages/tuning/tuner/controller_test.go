@@ -12,23 +12,23 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// training is a job of a controller: an epoch takes a second, or the time of its setting, and a change takes its given
+// training is a job with a controller. An epoch takes a second, or the time of its setting; a change takes the given
 // time.
 type training struct {
 	epochs       int
 	pace         map[string]float64 // seconds, by the setting's value
 	cost         float64
 	loss         func(epoch int) float64
-	crashes, not string // values with which it fails, and that it cannot have
-	live         bool   // false: it refuses to change while it runs
-	deaf         bool   // it takes no setting on while it runs, and says nothing
-	// later are the paces from an epoch on.
+	crashes, not string // setting values with which the program crashes, and values that the job cannot have
+	live         bool   // false: the program refuses to change while it runs
+	deaf         bool   // the program ignores changes while it runs, and does not report this
+	// later are the paces from a given epoch on.
 	later map[string]float64
 	from  int
 	told  func(control.Action) // receives decisions; may be nil
-	wave  float64              // the part of an epoch's time by which it goes up and down
-	tells bool                 // it reports how long its epochs took
-	pairs bool                 // two reports come at once
+	wave  float64              // relative amplitude of the epochs' times
+	tells bool                 // the program reports the length of its epochs
+	pairs bool                 // two reports arrive at once
 	right func(epoch int) float64
 }
 
@@ -46,12 +46,12 @@ func options(mode string) tuner.Options {
 
 func record(v float64) string { return string(rune('0' + int(v))) }
 
-// run trains to the end, and returns the time that took, the decisions in words, and the last setting.
+// run trains to the end. It returns the seconds that this took, the decisions as text, and the last setting.
 func (j training) run(t *testing.T, c *tuner.Controller) (seconds float64, said []string, last string) {
 	t.Helper()
 	now := []control.Setting{{Name: "size", Value: "1"}}
 	said = []string{}
-	held := now // the program's settings
+	held := now // the settings that the program uses
 	var refused []control.Setting
 	impossible := false
 	for epoch := 0; epoch <= j.epochs; epoch++ {
@@ -118,7 +118,7 @@ func (j training) run(t *testing.T, c *tuner.Controller) (seconds float64, said 
 	return seconds, said, held[0].Value
 }
 
-// With a setting that is twice as fast, a tuned job is done nearly as early as with the best one, tuning included.
+// If a setting is twice as fast, a tuned job ends almost as early as with this setting from the beginning.
 func TestAJobIsTunedWhileItTrains(t *testing.T) {
 	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, live: true}
 	for _, mode := range []string{"online", "restart", "fixed"} {
@@ -142,14 +142,14 @@ func TestTheSameReportsGiveTheSameDecisions(t *testing.T) {
 	}
 }
 
-// A change that costs more than it can save is not made.
+// A change is not made if it costs more than it can save.
 func TestAChangeHasToPay(t *testing.T) {
 	job := training{epochs: 20, pace: map[string]float64{"1": 1, "2": 0.9, "4": 0.9, "8": 0.9}, cost: 30, live: true}
 	o := options("restart")
 	o.Units = 20
 	job.pace["1"] = 1
 	c := tuner.New(o)
-	// The start takes as long as a new one would: 30 seconds before the first epoch.
+	// The start takes 30 seconds before the first epoch, and a restart would take as long.
 	c.Decide(control.Report{})
 	for epoch := 1; epoch <= 20; epoch++ {
 		a := c.Decide(control.Report{Epoch: epoch, Used: time.Duration(30+epoch) * time.Second, Loss: math.NaN(),
@@ -160,7 +160,7 @@ func TestAChangeHasToPay(t *testing.T) {
 	}
 }
 
-// A job ends at its target, or at its limit and says that the target was not reached.
+// A job ends at its target, or at its limit; the reason then says that the target was not reached.
 func TestTargetAndLimit(t *testing.T) {
 	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 1, "4": 1, "8": 1}, live: true,
 		loss: func(epoch int) float64 { return 1 / float64(epoch) }}
@@ -178,8 +178,8 @@ func TestTargetAndLimit(t *testing.T) {
 	}
 }
 
-// Settings that crash, or that the job cannot have, are given up; those that the program does not take on while it runs
-// are changed by a new start.
+// Settings that crash, or that the job cannot have, are not used again. Settings that the program refuses to change
+// while it runs are changed by a restart.
 func TestSettingsThatDoNotWork(t *testing.T) {
 	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, crashes: "4",
 		not: "8"}
@@ -191,20 +191,20 @@ func TestSettingsThatDoNotWork(t *testing.T) {
 	}
 }
 
-// A program that uses a setting only when it starts, and does not say so, is detected: it is restarted, and the setting
-// counts as tried with its pace then.
+// A program reads a setting only when it starts, and does not report this. The controller detects it, restarts the
+// program, and measures the setting then.
 func TestAProgramThatIgnoresSettingsIsFoundOut(t *testing.T) {
 	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, live: true,
 		deaf: true}
 	o := options("online")
-	o.Live, o.Learns = []bool{true}, []bool{true} // its flags differ
+	o.Live, o.Learns = []bool{true}, []bool{true} // its flags differ between settings
 	_, said, last := job.run(t, tuner.New(o))
 	text := strings.Join(said, "\n")
 	if last != "4" || !strings.Contains(text, "the program did not confirm size, and its pace is as "+
 		"before: it is restarted") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
-	// Where a new start does not bring it to the program either, it is not tried again.
+	// If a restart does not help either, the setting is not tried again.
 	o = options("online")
 	o.Live = []bool{true}
 	job.pace = map[string]float64{"1": 1, "2": 1, "4": 1, "8": 1}
@@ -215,7 +215,8 @@ func TestAProgramThatIgnoresSettingsIsFoundOut(t *testing.T) {
 	}
 }
 
-// When the job slows down at the best settings, it looks again, and finds the best settings now.
+// When the job slows down at the best settings, the controller searches again, and finds the settings that are best
+// now.
 func TestASecondLookWhenThePaceChanges(t *testing.T) {
 	job := training{
 		epochs: 300, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 0.5, live: true,
@@ -228,14 +229,14 @@ func TestASecondLookWhenThePaceChanges(t *testing.T) {
 		"the pace of the job has changed") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
-	// Without a change it does not look again.
+	// Without a change of pace it does not search again.
 	job.later = nil
 	if _, said, _ := job.run(t, tuner.New(o)); strings.Contains(strings.Join(said, "\n"), "another pace") {
 		t.Errorf("it looks again for nothing:\n%s", strings.Join(said, "\n"))
 	}
 }
 
-// More cores are expected to be faster, so settings with fewer are not tried where those with more did well.
+// More cores are expected to be faster. Settings with fewer cores are not tried if settings with more cores were good.
 func TestFewerCoresAreNotTried(t *testing.T) {
 	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.4}, cost: 3, live: true}
 	o := options("online")
@@ -246,7 +247,7 @@ func TestFewerCoresAreNotTried(t *testing.T) {
 	}
 }
 
-// Paces that were measured elsewhere, of a machine of another speed, lead to the best setting at once.
+// Paces measured on a machine of another speed lead directly to the best setting.
 func TestKnownPacesLeadToTheBest(t *testing.T) {
 	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 3, live: true}
 	o := options("online")
@@ -260,8 +261,8 @@ func TestKnownPacesLeadToTheBest(t *testing.T) {
 	}
 }
 
-// A change of two settings needs a new start for the one that the program does not take on while it runs: the other
-// one is changed in place afterwards.
+// Two settings change. The program restarts for the one that it cannot change while it runs; later changes of the other
+// one are in place.
 func TestOneOfTwoSettingsNeedsANewStart(t *testing.T) {
 	o := options("online")
 	o.Problem.Space = surrogate.Space{{Name: "cores", Numbers: []float64{1, 2}},

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// surface is a drawn function of the points of a space.
+// surface is a randomly drawn function of the points of a space.
 type surface func(at []float64) float64
 
 // surfaces are kinds of functions, drawn over a space. Their standard deviation over the points is about one.
@@ -52,7 +52,7 @@ var surfaces = []struct {
 	}},
 }
 
-// unit maps a point to the unit cube, categories as well.
+// unit maps a point to the unit cube, including its categories.
 func unit(space surrogate.Space, at []float64) []float64 {
 	out := slices.Clone(at)
 	for d, dim := range space {
@@ -63,7 +63,8 @@ func unit(space surrogate.Space, at []float64) []float64 {
 	return out
 }
 
-// bowls are a slope and a bowl along each setting, of different sizes; along a setting without an order, levels.
+// bowls returns the sum of a slope and a bowl along each setting, of random sizes. Along a setting without order,
+// values are independent.
 func bowls(space surrogate.Space, r *rand.Rand) surface {
 	n := len(space)
 	slope, depth, center := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -86,7 +87,7 @@ func bowls(space surrogate.Space, r *rand.Rand) surface {
 	}
 }
 
-// levels has an independent value for each combination of the values of this number of settings.
+// levels returns a function with an independent value for each combination of the given number of settings.
 func levels(space surrogate.Space, r *rand.Rand, together int) surface {
 	known := map[string]float64{}
 	var sets [][]int
@@ -123,7 +124,8 @@ func levels(space surrogate.Space, r *rand.Rand, together int) surface {
 	}
 }
 
-// drawnSpace has settings of numbers and kinds, with from 40 to 64 points, or many times that.
+// drawnSpace returns settings with numbers and categories. It has 40 to 64 points, or many times as many if large is
+// set.
 func drawnSpace(r *rand.Rand, large bool) surrogate.Space {
 	for {
 		space := numbers(1+r.IntN(2), 2+r.IntN(5))
@@ -137,7 +139,7 @@ func drawnSpace(r *rand.Rand, large bool) surrogate.Space {
 	}
 }
 
-// drawnTable draws a table whose best setting without the constraint does not keep it.
+// drawnTable draws a table. The settings with the best objective do not keep the constraint.
 func drawnTable(kind int, seed uint64, large bool) *table {
 	r := rand.New(rand.NewPCG(seed, uint64(kind)))
 	for {
@@ -187,8 +189,8 @@ func freeTable(kind int, seed uint64) *table {
 		func(at []float64) (float64, float64, bool) { return 0.7 * cost(at), 0, false })
 }
 
-// byChance returns the mean and the median number of random trials to within 10% of the best, by the hypergeometric
-// distribution.
+// byChance returns the mean and the median number of random trials until one is within 10% of the best, by the
+// hypergeometric distribution.
 func (t *table) byChance() (mean, median float64) {
 	p := tuner.Problem{Limits: t.limits}
 	best, good := math.Inf(1), 0
@@ -209,17 +211,16 @@ func (t *table) byChance() (mean, median float64) {
 	return float64(rows+1) / float64(good+1), median
 }
 
-// Bayesian optimization needs fewer trials than chance on tables of about 50 settings of many kinds: without a
-// constraint, and with one at whose edge the best setting is. Its median is at most 12, and it is not worse than chance
-// on any table: its mean is at most two standard errors above the mean of random trials. The short form has half of the
-// searches.
+// Bayesian optimization needs fewer trials than random search on tables of about 50 settings of many kinds, with and
+// without a constraint. Its median is at most 12. On each table, its mean is at most two standard errors above that of
+// random search. The short form has half of the searches.
 func TestDrawnTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute")
 	}
 	bo, _ := tuner.Find("bo")
 	const tables = 2
-	ofEach := 1.0 // of the trials that chance needs on tables of one kind
+	ofEach := 1.0 // ratio to the trials of random search, over the tables of one kind
 	if need.Long() {
 		ofEach = 0.85
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/tfexp/tfexp/estimator/losscurve"
 )
 
-// near reports whether two numbers are the same but for rounding.
+// near reports whether two numbers are equal up to rounding errors.
 func near(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-9*math.Max(1, math.Abs(b)) }
 
-// Intervals between reports: the first has the cost of the change in it, and reports that come at once are one.
+// The first interval between reports includes the cost of the change. Reports that arrive at once count as one.
 func TestIntervals(t *testing.T) {
 	s := settingPeriod{first: math.NaN()}
 	for _, c := range []struct {
@@ -25,7 +25,7 @@ func TestIntervals(t *testing.T) {
 		{0.4, 2, 1, 5.39, 4, []float64{0.2}, []float64{2}},
 		{3, 2, 1, 5.39, 4, []float64{0.2, 1.5}, []float64{2, 2}},
 		{0.1, 1, 1, 5.39, 4, []float64{0.2, 3.1 / 3}, []float64{2, 3}},
-		{0.1, 1, math.NaN(), 5.39, 4, []float64{0.2, 3.1 / 3, 0.1}, []float64{2, 3, 1}}, // nobody knows
+		{0.1, 1, math.NaN(), 5.39, 4, []float64{0.2, 3.1 / 3, 0.1}, []float64{2, 3, 1}}, // the program reports no times
 		{0.9, 1, 3, 5.39, 4, []float64{0.2, 3.1 / 3, 0.1, 0.9}, []float64{2, 3, 1, 1}},  // more than a fifth of 3 s
 	} {
 		s.add(c.seconds, c.units, c.told)
@@ -35,7 +35,8 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// A pace is the median of the intervals; before there are any, the first one without what such a change has cost on average.
+// A pace is the median of the intervals. Before the first one, it is the first interval less the mean cost of such a
+// change.
 func TestPace(t *testing.T) {
 	c := Controller{now: settingPeriod{first: 10, units: 4}}
 	if c.pace() != 2.5 {
@@ -58,7 +59,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// A measured period becomes a trial, the cost of its change, and the spread of its reports.
+// A measured period gives a trial, the cost of its change, and the spread of its reports.
 func TestMeasured(t *testing.T) {
 	x := func(v float64) []float64 { return []float64{v} }
 	c := Controller{at: x(0), factor: 1, now: settingPeriod{first: 7, units: 2, each: []float64{1, 2, 4}}}
@@ -74,23 +75,24 @@ func TestMeasured(t *testing.T) {
 	}
 	c.at, c.now, c.failed = x(1), settingPeriod{first: 5, units: 2, each: []float64{2}, before: x(0)}, 2
 	c.measured()
-	c.at, c.now = x(2), settingPeriod{first: 3, units: 3, each: []float64{2}, before: x(1), anew: true} // less than no cost
+	// the cost is not negative
+	c.at, c.now = x(2), settingPeriod{first: 3, units: 3, each: []float64{2}, before: x(1), anew: true}
 	c.measured()
 	if c.costs != [2]mean{{1, 1}, {0, 1}} || c.now.before != nil || c.failed != 0 {
 		t.Errorf("the costs are %v, %+v", c.costs, c.now)
 	}
-	c.at, c.now = x(3), settingPeriod{first: 6, units: 2, before: x(2)} // no doubt after its first interval
+	c.at, c.now = x(3), settingPeriod{first: 6, units: 2, before: x(2)} // clearly measured after its first interval
 	c.measured()
 	if t4 := c.trials[3]; t4.pace != 2.5 || t4.reports != 1 || c.costs[0].n != 1 {
 		t.Errorf("after one interval: %+v, %v", t4, c.costs)
 	}
-	// At the first point again: its three reports of 2 and these two of 4 are a mean of logarithms.
+	// The first point again: the result is the mean of the logarithms of its three reports of 2 and of these two of 4.
 	c.at, c.now = x(0), settingPeriod{first: 4, units: 1, each: []float64{4, 4}, before: x(3)}
 	c.measured()
 	if k := c.find(x(0)); len(c.trials) != 4 || k != 0 || c.trials[0].reports != 5 || !near(c.trials[0].pace, math.Pow(2, 1.4)) {
 		t.Errorf("measured twice: %+v", c.trials)
 	}
-	// Where a setting affects learning, the present value counts.
+	// If a setting affects learning, only the newest measurement counts.
 	c.Learns = []bool{true}
 	c.at, c.now = x(0), settingPeriod{first: 4, units: 1, each: []float64{8, 8}, before: x(1)}
 	if c.measured(); c.trials[0].pace != 8 || c.trials[0].reports != 2 {
@@ -110,8 +112,8 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// The loss falls by a power of the units, from the point before a period to the last one; a setting with which it falls
-// half as fast as before counts as half as fast, within bounds.
+// The loss falls by a power of the units. If it falls half as fast as before a change, the setting counts as half as
+// fast, within bounds.
 func TestSlope(t *testing.T) {
 	c := Controller{curve: []losscurve.Point{{Step: 1, Loss: 8}, {Step: 2, Loss: 4}, {Step: 4, Loss: 2}, {Step: 16, Loss: 1}}}
 	for from, want := range []float64{0, 0.75, 2.0 / 3, 0.5, 0, 0} {
@@ -149,7 +151,7 @@ func TestSlope(t *testing.T) {
 	}
 }
 
-// A period is over after all of its reports, or when three standard deviations leave no doubt.
+// A period ends after all of its reports, or earlier if its pace differs by more than three standard deviations.
 func TestEnough(t *testing.T) {
 	made := func(each ...float64) Controller {
 		return Controller{Options: Options{Stretch: 3}, factor: 1, at: []float64{1}, trials: []trial{{at: []float64{0}, pace: 1, reports: 4}},
@@ -180,7 +182,8 @@ func TestEnough(t *testing.T) {
 		{"a first interval as fast as the best", nil, nil, false},
 		{"a first interval that is slower", nil, func(c *Controller) { c.now.first = 1 + 2*1.35 }, false}, // 0.3 of 3·0.124
 		{"a first interval that is surely slower", nil, func(c *Controller) { c.now.first = 1 + 2*1.5 }, true},
-		{"a first interval that is surely faster", nil, func(c *Controller) { c.now.first = 1 + 2*0.3 }, false}, // known to a half of it
+		// the cost of changes is known only to within a half
+		{"a first interval that is surely faster", nil, func(c *Controller) { c.now.first = 1 + 2*0.3 }, false},
 		{"less than its cost", nil, func(c *Controller) { c.now.first = 1 }, false},
 		{"of a change that was never made", nil, func(c *Controller) { c.now.first, c.now.anew = 9, true }, false},
 	} {
@@ -194,8 +197,8 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// A program that should change in place but had to restart: the cause is the settings that it cannot change while it
-// runs, or all settings.
+// A program had to restart although it should change in place. The settings that it cannot change while it runs are the
+// cause, or else all changed settings.
 func TestNeedsStart(t *testing.T) {
 	for _, c := range []struct {
 		live, anew  []bool
@@ -225,7 +228,8 @@ func TestNeedsStart(t *testing.T) {
 	}
 }
 
-// The job is looked at again after as many reports as were to come, where its pace has changed by more than chance can.
+// The pace is checked again after a number of reports. The search starts again if the pace has changed by more than
+// random variation.
 func TestLooksAgain(t *testing.T) {
 	for stretch, want := range map[int]int{1: 8, 2: 8, 3: 12} {
 		if got := firstPaceCheck(stretch); got != want {
@@ -236,7 +240,8 @@ func TestLooksAgain(t *testing.T) {
 		c := Controller{factor: 2, at: []float64{0}, over: true, expectedPaces: expectedPaces{next: 8, looks: 1},
 			trials: []trial{
 				{at: []float64{0}, pace: 1, reports: 2}, {at: []float64{1}, pace: 3, reports: 2}, {at: []float64{2}, pace: math.Inf(1)}}}
-		c.now.each = append(slices.Repeat([]float64{99}, 4), slices.Repeat([]float64{pace / 2}, 4)...) // the last half counts
+		// only the last half counts
+		c.now.each = append(slices.Repeat([]float64{99}, 4), slices.Repeat([]float64{pace / 2}, 4)...)
 		return c
 	}
 	wide := func(c *Controller) {
@@ -257,7 +262,8 @@ func TestLooksAgain(t *testing.T) {
 		{"at one that cannot be", 2, func(c *Controller) { c.at = []float64{2} }, false},
 		{"measured well, by less than counts", math.Exp(0.135), func(c *Controller) { c.spread.n = 1000 }, false},
 		{"measured well, by what counts", math.Exp(0.145), func(c *Controller) { c.spread.n = 1000 }, true},
-		// e^−0.1, 1, 1 and e^0.1 have a deviation of 0.1·√(2/3): 4 sd of the difference are 0.2828.
+		// The values e^−0.1, 1, 1 and e^0.1 have a deviation of 0.1·√(2/3), so 4 standard deviations of the difference
+		// are 0.2828.
 		{"reports that differ a little, by less than chance can", math.Exp(0.27), wide, false},
 		{"reports that differ a little, by more", math.Exp(0.29), wide, true},
 		{"reports that differ", math.Exp(0.2), func(c *Controller) { c.now.each[4], c.now.each[5] = 0.3, 1.2 }, false},
@@ -282,8 +288,7 @@ func TestLooksAgain(t *testing.T) {
 	}
 }
 
-// A change that did not come about is taken back, and the interval in which it was asked for counts for the period
-// before.
+// A change that did not happen is undone. The interval in which it was requested counts for the period before.
 func TestBack(t *testing.T) {
 	for _, c := range []struct {
 		first, units float64
@@ -297,8 +302,8 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// A program that should change settings while it runs, does not confirm them and keeps its pace, has not changed them.
-// It is restarted with them if they affect learning; otherwise they count as impossible settings.
+// A program neither confirms a change in place nor changes its pace. It is restarted if the settings affect learning;
+// otherwise the settings count as impossible.
 func TestIgnored(t *testing.T) {
 	for _, c := range []struct {
 		name                string
@@ -306,7 +311,7 @@ func TestIgnored(t *testing.T) {
 		change              func(*Controller)
 		ignored, starts     bool
 		anew, stuck         []bool
-		crashed, at, before float64 // trials that cannot be, and the first of the settings
+		crashed, at, before float64 // impossible trials, and the first point of the settings
 	}{
 		{name: "both", live: []bool{true, true}, learns: []bool{true, true}, ignored: true, starts: true,
 			anew: []bool{true, true}, stuck: []bool{false, false}, at: 1},

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// table is a job that was measured at all settings of a space: made up, with a given shape.
+// table has the measurements of an invented job at all settings of a space.
 type table struct {
 	name   string
 	space  surrogate.Space
@@ -20,9 +20,9 @@ type table struct {
 	points [][]float64
 }
 
-// newTable measures a job: cost returns the logarithm of the objective at values between 0 and 1, an accuracy, and
-// whether it crashes. noise is the standard deviation of the logarithm of each measurement, kept the part of the
-// rows that there is.
+// newTable returns a table. cost returns for values from 0 to 1 the logarithm of the objective, an accuracy, and
+// whether the job crashes. noise is the standard deviation of the logarithm of a measurement. kept is the part of the
+// rows that the table has.
 func newTable(name string, seed uint64, space surrogate.Space, bound, noise, kept float64,
 	cost func(at []float64) (log, accuracy float64, crashes bool)) *table {
 	t := &table{name: name, space: space, rows: map[string]surrogate.Trial{}}
@@ -60,8 +60,8 @@ func numbers(n, values int) (s surrogate.Space) {
 	return s
 }
 
-// made are tables of many shapes: many settings and few, with an order and without, with constraints and noise, of
-// few rows and of many.
+// made returns tables of many shapes: many settings or few, with and without an order, with constraints and noise, with
+// few rows and with many.
 func made() []*table {
 	bowl := func(at []float64, to ...float64) float64 {
 		sum := 0.0
@@ -101,8 +101,8 @@ func made() []*table {
 	}
 }
 
-// trialsTo returns the number of trials, bounded by most, that a method needs on a table to come within 10% of
-// the least feasible objective.
+// trialsTo returns the number of trials until a method is within 10% of the least feasible objective, or most if it is
+// not.
 func (t *table) trialsTo(tb testing.TB, m tuner.Method, seed uint64, most int) int {
 	p := &tuner.Problem{
 		Space: t.space, Candidates: t.points, Scale: surrogate.Log, Limits: t.limits, Trials: most, Seed: seed, Initial: t.points[0],
@@ -128,7 +128,8 @@ func (t *table) trialsTo(tb testing.TB, m tuner.Method, seed uint64, most int) i
 	return len(trials)
 }
 
-// TestOnATable holds Bayesian optimization against random trials on one of the tables; BenchmarkTables has them all.
+// TestOnATable compares Bayesian optimization with random search on one of the tables; BenchmarkTables compares them on
+// all tables.
 func TestOnATable(t *testing.T) {
 	bo, _ := tuner.Find("bo")
 	random, _ := tuner.Find("random")
@@ -143,8 +144,8 @@ func TestOnATable(t *testing.T) {
 	}
 }
 
-// BenchmarkTables reports the median trials to within 10% of the best over ten seeds, of at most 60, by method and
-// table.
+// BenchmarkTables reports, by method and table, the median number of trials until one is within 10% of the best, over
+// ten seeds.
 func BenchmarkTables(b *testing.B) {
 	for _, one := range made() {
 		for _, name := range []string{"bo", "selftf", "lhs", "random"} {

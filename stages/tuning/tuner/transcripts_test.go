@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of the transcripts")
 
-// TestTranscripts: trainings of many kinds are tuned by the same decisions as before, with the same expected gains.
+// TestTranscripts compares the decisions for trainings of many kinds, and their expected gains, with
+// testdata/transcripts.txt.
 func TestTranscripts(t *testing.T) {
 	paces := map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}
 	plain := training{epochs: 200, pace: paces, cost: 1, live: true, wave: 0.03}

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// problem is a bowl over a finite space of two settings, with its bottom at 4, b.
+// problem is a search over a finite space of two settings, with its minimum at 4, b.
 func problem() *tuner.Problem {
 	return &tuner.Problem{
 		Space: surrogate.Space{{Name: "n", Numbers: []float64{1, 2, 4, 8, 16}, Log: true}, {Name: "kind", Categories: 3}},
@@ -30,9 +30,8 @@ func outcome(at []float64) surrogate.Trial {
 	return surrogate.Trial{At: at, State: surrogate.Done, Objective: v, Limited: []float64{v}, Cost: v}
 }
 
-// TestMethods runs each method to its end: it tries nothing twice, repeats itself
-// from the same trials, and (if it keeps searching) finds the best of a small
-// space.
+// TestMethods runs each method to its end. A method tries nothing twice, makes the same suggestions from the same
+// trials, and, if it searches long enough, finds the best of a small space.
 func TestMethods(t *testing.T) {
 	for _, m := range tuner.All() {
 		if m.NeedsContext {
@@ -84,8 +83,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// inContext is the same bowl, but a part of it can be tried: a quarter shows it with
-// an error, and costs a tenth.
+// inContext returns a trial of the same problem with a part of the data: a quarter gives an error, and costs a tenth.
 func inContext(at []float64) surrogate.Trial {
 	t := outcome(at[:2])
 	t.At, t.Cost = at, 1
@@ -96,9 +94,8 @@ func inContext(at []float64) surrogate.Trial {
 	return t
 }
 
-// TestContexts runs the methods that know contexts: they begin where it is cheap, end
-// where it counts, and spend less than all settings there would cost. The others stay
-// where it counts.
+// TestContexts runs the methods that use contexts. They begin in a cheap context, end in the one that counts, and spend
+// less than trials of all settings there. Other methods only use the one that counts.
 func TestContexts(t *testing.T) {
 	for _, m := range tuner.All() {
 		if m.NeedsBest || m.Name == "fixed" || m.Name == "test_first" {
@@ -139,8 +136,8 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestContextsOfRanges begins with a part, and reaches the goal context, where settings and
-// the part are ranges, so that there is no list of all points.
+// TestContextsOfRanges: if the settings and the context are ranges, so that points cannot be listed, methods begin in a
+// cheap context and reach the goal.
 func TestContextsOfRanges(t *testing.T) {
 	for _, name := range []string{"bo", "halving"} {
 		m, _ := tuner.Find(name)

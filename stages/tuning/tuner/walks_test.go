@@ -12,7 +12,7 @@ func close(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-9 })
 }
 
-// TestRungs of contexts by hand: from the cheapest to the goal, which may be at either end or between.
+// TestRungs computes the rungs of contexts by hand. The goal may be at either end of the values, or between.
 func TestRungs(t *testing.T) {
 	list := func(goal float64, values ...float64) surrogate.Dimension {
 		return surrogate.Dimension{Numbers: values, Context: true, Goal: goal}
@@ -37,8 +37,8 @@ func TestRungs(t *testing.T) {
 	}
 }
 
-// TestHalvingPromotes the best third of a rung, from the highest rung on, and otherwise draws settings that were tried
-// in no context.
+// TestHalvingPromotes: the best third of a rung is promoted, from the highest rung on. Otherwise settings are drawn
+// that were tried in no context.
 func TestHalvingPromotes(t *testing.T) {
 	p := &Problem{Space: surrogate.Space{
 		{Name: "x", Min: 0, Max: 9, Integer: true}, {Name: "part", Numbers: []float64{1, 3, 9}, Context: true, Goal: 1},
@@ -76,13 +76,13 @@ func TestHalvingPromotes(t *testing.T) {
 	if s, err := halving(p, everything); err != ErrDone {
 		t.Errorf("after everything: %v, %v", s, err)
 	}
-	p.Candidates = [][]float64{at(4, 0), at(5, 0), at(6, 0), at(5, 1)} // not the rung between
+	p.Candidates = [][]float64{at(4, 0), at(5, 0), at(6, 0), at(5, 1)} // the rung between is not allowed
 	if s, err := halving(p, low); err != ErrDone {
 		t.Errorf("what may not be tried: %v, %v", s, err)
 	}
 }
 
-// TestNeighbours differ in one setting, by one step, and steps are all neighbors.
+// TestNeighbours: neighbors differ in one setting by one step, and all steps lead to neighbors.
 func TestNeighbours(t *testing.T) {
 	finite := &Problem{Space: surrogate.Space{{Min: 0, Max: 4, Integer: true}, {Categories: 3}}}
 	for _, c := range []struct {
@@ -116,7 +116,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestHillClimbGoesOnFromTheBest place, by one step, and restarts where no step is open.
+// TestHillClimbGoesOnFromTheBest: the climb continues with a step from the best place, and starts again if no step is
+// left.
 func TestHillClimbGoesOnFromTheBest(t *testing.T) {
 	p := &Problem{Space: surrogate.Space{{Min: 0, Max: 4, Integer: true}}, Initial: []float64{0.3}}
 	trial := func(x, objective float64) surrogate.Trial {
@@ -130,8 +131,9 @@ func TestHillClimbGoesOnFromTheBest(t *testing.T) {
 		{[]surrogate.Trial{trial(0.25, 5)}, []float64{0, 0.5}},
 		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 4)}, []float64{0.75}},
 		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 6)}, []float64{0}},
-		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 6), trial(0, 6)}, []float64{0.75, 1}},               // restart
-		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 6), trial(0, 6), trial(1, 9)}, []float64{0.75}},     // from there
+		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 6), trial(0, 6)}, []float64{0.75, 1}}, // restart
+		// steps from the new start
+		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 6), trial(0, 6), trial(1, 9)}, []float64{0.75}},
 		{[]surrogate.Trial{trial(0, 5), trial(0.25, 6), trial(0.75, 7)}, []float64{0.5, 1}},               // 0.75 restarted
 		{[]surrogate.Trial{trial(0, 1), trial(0.25, 2), trial(0.5, 3), trial(0.75, 4), trial(1, 5)}, nil}, // all were tried
 	} {
@@ -142,7 +144,8 @@ func TestHillClimbGoesOnFromTheBest(t *testing.T) {
 	}
 }
 
-// TestDistances: categories are apart or not, numbers by how far; the nearest is one that was not seen.
+// TestDistances: two categories have the distance 1, numbers their difference. The nearest point is one that was not
+// tried.
 func TestDistances(t *testing.T) {
 	p := &Problem{Space: surrogate.Space{{Min: 0, Max: 4, Integer: true}, {Categories: 3}}}
 	for _, c := range []struct {
