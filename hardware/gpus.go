@@ -11,9 +11,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/gpu"
 )
 
-// GPUs returns the GPUs that this process may use, by CUDA_VISIBLE_DEVICES: the
-// machine's own by default. They are found once. The error says why there are no
-// GPUs; it wraps gpu.ErrNoDriver on a machine without a driver.
+// GPUs returns the GPUs that this process may use (CUDA_VISIBLE_DEVICES; by default, all). It looks for them once.
+// The error says why there are no GPUs. It wraps gpu.ErrNoDriver on a machine without a driver.
 func GPUs() ([]gpu.Device, error) { return visibleGPUs() }
 
 var visibleGPUs = sync.OnceValues(func() ([]gpu.Device, error) {
@@ -50,7 +49,7 @@ func (m *Machine) describeGPUs(devices []gpu.Device, err error) {
 	}
 }
 
-// gpus is the number of GPUs of each type, for keys and records.
+// gpus returns the number of GPUs of each type, as text for keys and records.
 func (m Machine) gpus() string {
 	if m.GPUs == 0 || strings.Contains(m.GPUType, " × ") {
 		return strings.TrimSpace(strconv.Itoa(m.GPUs) + " " + m.GPUType)
@@ -58,7 +57,7 @@ func (m Machine) gpus() string {
 	return fmt.Sprintf("%d × %s", m.GPUs, m.GPUType)
 }
 
-// The thresholds of busy GPUs. A driver keeps some memory of an idle one.
+// A GPU above these values counts as busy. The driver keeps some memory of an idle GPU.
 const (
 	BusyGPU       = 5       // percent of the time
 	BusyGPUMemory = 1 << 30 // bytes

@@ -1,6 +1,5 @@
-// Package hardware describes this machine: the facts that run times depend on,
-// its other load, and whether it is fit for experiments. The engines that run
-// jobs on it are separate packages below this one.
+// Package hardware describes this machine: facts on which run times depend, the load of other processes, and whether
+// it is fit for experiments. The engines, which run jobs, are in packages below it.
 package hardware
 
 import (
@@ -19,40 +18,35 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// Machine has the facts of a machine. Facts that the system does not report are
-// zero or empty.
+// Machine has the facts about a machine. A fact that the system does not report is zero or empty.
 type Machine struct {
-	Name   string // the host's name
+	Name   string // the host name
 	OS     string // linux, darwin
 	Arch   string // amd64, arm64
-	Kernel string // the kernel's release, "6.8.0-45-generic"
+	Kernel string // the release of the kernel, "6.8.0-45-generic"
 
-	// Threads is how many threads jobs can have at once: the CPUs that this
-	// process may use, or the whole cores of a container's limit if those are
-	// fewer; at least 1.
+	// Threads is the number of threads that jobs can have at once, at least 1: the CPUs that this process may use,
+	// or the whole cores of a container's limit if that is less.
 	Threads     int
 	CPUModel    string
 	LogicalCPUs int // of the whole machine
-	Cores       int // physical, of the whole machine
+	Cores       int // physical cores of the whole machine
 	NUMANodes   int // memory domains
 	MemoryBytes int64
 	GPUs        int    // NVIDIA devices that this process may use
-	GPUType     string // their model; several, if they differ, as gpu.Models has them
+	GPUType     string // their model; several models as in gpu.Models
 	NoGPUs      string // why there are no GPUs; empty if there are some
 
-	// Allowed are the CPUs that this process may use, ascending, by their
-	// numbers in the operating system.
+	// Allowed are the numbers of the CPUs that this process may use, as the operating system counts them, ascending.
 	Allowed []int
-	// Quota is the CPU time that a container's limit grants, in cores; 0
-	// means no limit.
+	// Quota is the CPU time that a container's limit allows, in cores; 0 means no limit.
 	Quota float64
 }
 
-// Fact is a name with a value in text form.
+// Fact is the name and the value of a fact, as text.
 type Fact struct{ Name, Value string }
 
-// Host describes this machine. It is found out once: the answer does not
-// change while the process runs.
+// Host returns the facts about this machine. It collects them once; they do not change while the process runs.
 func Host() Machine { return thisMachine() }
 
 var thisMachine = sync.OnceValue(func() Machine {
@@ -62,7 +56,7 @@ var thisMachine = sync.OnceValue(func() Machine {
 		Allowed:     AllowedCPUs(), Quota: quota(),
 		NUMANodes: numaNodes(),
 	}
-	// Unknown facts stay empty.
+	// Facts that are not known stay empty.
 	m.Name, _ = os.Hostname()
 	m.Kernel, _ = host.KernelVersion()
 	if n, err := cpu.Counts(true); err == nil && n > 0 {
@@ -83,8 +77,8 @@ var thisMachine = sync.OnceValue(func() Machine {
 	return m
 })
 
-// usable returns how many threads make sense on the given number of CPUs with a
-// limit of quota cores (0: no limit).
+// usable returns the number of threads that can run at once on cpus CPUs with a limit of quota cores (0 means no
+// limit).
 func usable(cpus int, quota float64) int {
 	if quota > 0 {
 		cpus = min(cpus, int(math.Floor(quota)))
@@ -92,9 +86,8 @@ func usable(cpus int, quota float64) int {
 	return max(cpus, 1)
 }
 
-// Fingerprint returns the facts that run times on this machine depend on, in a
-// fixed order, for cache keys. Machines of one make, and updates within one
-// series of the kernel, agree.
+// Fingerprint returns the facts on which run times depend, in a fixed order, for cache keys. It is the same for
+// machines of one model, and after updates within one series of the kernel.
 func (m Machine) Fingerprint() []Fact {
 	return []Fact{
 		{"os", m.OS},
@@ -108,8 +101,7 @@ func (m Machine) Fingerprint() []Fact {
 	}
 }
 
-// Settings returns all known facts of the machine, in a fixed order, for the
-// record of a run. Unknown facts are left out.
+// Settings returns all known facts about the machine, in a fixed order, for the record of a run.
 func (m Machine) Settings() []Fact {
 	all := []Fact{
 		{"host", m.Name},
@@ -151,7 +143,7 @@ func gibibytes(n int64) string {
 	return fmt.Sprintf("%.0f GiB", math.Round(float64(n)/(1<<30)))
 }
 
-// series returns the first two numbers of a kernel's release, "6.8".
+// series returns the first two numbers of a kernel release: "6.8".
 func series(release string) string {
 	parts := strings.SplitN(release, ".", 3)
 	if len(parts) < 2 {
@@ -164,7 +156,7 @@ func series(release string) string {
 	return parts[0] + "." + minor
 }
 
-// FormatCPUs writes ascending CPU numbers as the kernel does: "0-3,7".
+// FormatCPUs returns ascending CPU numbers as Linux writes them: "0-3,7".
 func FormatCPUs(cpus []int) string {
 	var b strings.Builder
 	for i := 0; i < len(cpus); {
@@ -184,8 +176,8 @@ func FormatCPUs(cpus []int) string {
 	return b.String()
 }
 
-// Program returns the path of this program. If the system does not report it, as without /proc, it is the path by which
-// the program was called.
+// Program returns the path of this program. If the system does not report it, for example without /proc, it returns
+// the path by which the program was called.
 func Program() (string, error) {
 	path, err := os.Executable()
 	if err == nil {

@@ -13,13 +13,12 @@ import (
 // UnknownLoad is the load on a system that does not report it.
 const UnknownLoad = -1
 
-// LoadSampler measures the load of other processes on the CPUs that this
-// process may use: their total usage, less the usage of this process and of the
-// children that it has waited for. CPU time that a hypervisor gives to other
-// guests counts as theirs.
+// LoadSampler measures the load of other processes on the CPUs that this process may use. It is the total CPU time
+// less the CPU time of this process and of children that have ended. CPU time that a hypervisor gives to other
+// guests counts as load.
 type LoadSampler struct {
 	began  time.Time
-	used   float64 // CPU seconds of all on the allowed CPUs; NaN: unknown
+	used   float64 // CPU seconds of all processes on the allowed CPUs; NaN if unknown
 	own    float64 // CPU seconds of this process and its children
 	source func() (used, own float64)
 }
@@ -33,11 +32,9 @@ func newLoadSampler(source func() (used, own float64)) *LoadSampler {
 	return s
 }
 
-// Others returns the mean number of cores that other processes have used since
-// the sampler was made; UnknownLoad if it is unknown. Call it when the jobs of
-// the measured stretch have ended: the usage of a living job counts as another
-// process's. Below a few hundred milliseconds the system's accounting, in ticks
-// of 10 ms, is too coarse.
+// Others returns the mean number of cores that other processes have used since NewLoadSampler; UnknownLoad if
+// unknown. Call it after the measured jobs have ended, because running jobs count as other processes. A measurement
+// of less than a few hundred milliseconds is inaccurate: the system counts in ticks of 10 ms.
 func (s *LoadSampler) Others() float64 { return s.others(time.Since(s.began)) }
 
 func (s *LoadSampler) others(elapsed time.Duration) float64 {
@@ -49,8 +46,8 @@ func (s *LoadSampler) others(elapsed time.Duration) float64 {
 	return max(cores, 0)
 }
 
-// cpuSeconds returns the CPU seconds used since boot on the allowed CPUs, and
-// the CPU seconds of this process and its children.
+// cpuSeconds returns the CPU seconds since boot on the allowed CPUs, and the CPU seconds of this process and its
+// children.
 func cpuSeconds() (used, own float64) {
 	times, err := cpu.Times(true)
 	if err != nil || len(times) == 0 {
@@ -63,7 +60,7 @@ func cpuSeconds() (used, own float64) {
 			number = i
 		}
 		if _, ok := slices.BinarySearch(allowed, number); ok {
-			// A guest's time is already part of the user's.
+			// The system includes the time of guests in User, so Guest is not added.
 			used += t.User + t.Nice + t.System + t.Irq + t.Softirq + t.Steal
 		}
 	}

@@ -21,7 +21,7 @@ const BindsCores = true
 var allowedOnce = sync.OnceValue(func() []int {
 	var set unix.CPUSet
 	var cpus []int
-	// Of the whole process, not of the calling thread.
+	// The affinity of the whole process, not of the calling thread.
 	if err := unix.SchedGetaffinity(os.Getpid(), &set); err == nil {
 		for cpu := range 8 * 8 * len(set) {
 			if set.IsSet(cpu) {
@@ -37,12 +37,11 @@ var allowedOnce = sync.OnceValue(func() []int {
 	return cpus
 })
 
-// AllowedCPUs returns the CPUs that this process may use, by its affinity and
-// by its cpuset, in ascending order. They are read once.
+// AllowedCPUs returns the CPUs that this process may use, by its affinity and its cpuset, ascending. It reads them
+// once.
 func AllowedCPUs() []int { return slices.Clone(allowedOnce()) }
 
-// quota returns the CPU time limit of this process's control group and of its
-// parents, in cores; 0 means no limit.
+// quota returns the limit on CPU time, in cores, of this process's control group and its parents; 0 means no limit.
 func quota() float64 {
 	groups, err := folder.ReadSystem("/proc/self/cgroup")
 	if err != nil {
@@ -51,9 +50,9 @@ func quota() float64 {
 	return quotaOf("/sys/fs/cgroup", string(groups))
 }
 
-// quotaOf reads the limits below root for the content of /proc/PID/cgroup,
-// whose lines are "number:controllers:path" (cgroups(7)). Version 2 has them
-// in cpu.max, version 1 in two files of the cpu controller.
+// quotaOf returns the smallest limit of control groups below the folder root. groups is the content of
+// /proc/PID/cgroup, with lines "number:controllers:path" (cgroups(7)). In version 2 the limit is in cpu.max; in
+// version 1 it is in two files of the cpu controller.
 func quotaOf(root, groups string) float64 {
 	tightest := 0.0
 	consider := func(limit, period string) {
@@ -85,7 +84,7 @@ func quotaOf(root, groups string) float64 {
 			if unified {
 				if max, err := folder.ReadSystem(filepath.Join(at, "cpu.max")); err == nil {
 					limit, period, _ := strings.Cut(strings.TrimSpace(string(max)), " ")
-					consider(limit, period) // "max" is not a number: no limit
+					consider(limit, period) // "max" is not a number and means no limit
 				}
 			} else {
 				limit, err1 := folder.ReadSystem(filepath.Join(at, "cpu.cfs_quota_us"))
@@ -103,7 +102,7 @@ func quotaOf(root, groups string) float64 {
 }
 
 func numaNodes() int {
-	nodes, _ := filepath.Glob("/sys/devices/system/node/node[0-9]*") // the pattern is valid
+	nodes, _ := filepath.Glob("/sys/devices/system/node/node[0-9]*") // the pattern is valid, so there is no error
 	return len(nodes)
 }
 
@@ -116,6 +115,6 @@ func readClocks() clocks {
 		}
 		return time.Duration(t.Nano())
 	}
-	// Read one after the other: the time between them is far less than a tick.
+	// The time between the two reads is far less than a tick.
 	return clocks{running: read(unix.CLOCK_MONOTONIC), all: read(unix.CLOCK_BOOTTIME)}
 }

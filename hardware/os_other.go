@@ -10,8 +10,7 @@ import (
 // BindsCores reports whether jobs can be bound to cores on this system.
 const BindsCores = false
 
-// AllowedCPUs returns the CPUs that this process may use, in ascending order:
-// here, all of them.
+// AllowedCPUs returns the CPUs that this process may use, ascending: on this system, all CPUs.
 func AllowedCPUs() []int {
 	cpus := make([]int, runtime.NumCPU())
 	for i := range cpus {
@@ -25,8 +24,8 @@ func numaNodes() int { return 0 }
 
 var watchedSince = time.Now()
 
-// readClocks reads the monotonic clock and the wall clock. A wall clock that is
-// set looks like a sleep: a cell is then run again for nothing.
+// readClocks reads the monotonic clock and the wall clock. If somebody sets the wall clock forward, it looks like a
+// sleep, and the cell is run again without need.
 func readClocks() clocks {
 	now := time.Now()
 	return clocks{running: now.Sub(watchedSince), all: now.Round(0).Sub(watchedSince.Round(0))}

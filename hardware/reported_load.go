@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// ToldLoad measures the CPU time of other programs while jobs run that are not children of this process. Somebody else
-// reports the CPU time of these jobs: the daemon reports it for containers. ToldLoad reads the machine's counters at
-// each report, so it counts only the time between the first report and the last.
+// ToldLoad measures the CPU time of other programs while jobs run that are not children of this process, such as
+// containers. The CPU time of the jobs must be reported with Add. ToldLoad reads the machine's counters at each
+// report. It covers the time from the first report to the last.
 type ToldLoad struct {
 	least  time.Duration
 	source func() (used, own float64)
 
-	mu           sync.Mutex               // guards what follows
-	last         map[string]time.Duration // by job: the time of its last report
+	mu           sync.Mutex               // guards the fields below
+	last         map[string]time.Duration // by job, the instant of its last report
 	from, to     time.Duration
-	began, ended [2]float64 // CPU seconds used, and of this process, then
+	began, ended [2]float64 // at the first and last report: CPU seconds of all processes, and of this process
 	jobs         float64    // CPU seconds of the jobs between them
 }
 
-// NewToldLoad starts a measurement, whose result is known if it lasts for at least so long.
+// NewToldLoad starts a measurement. Its result is unknown if it lasts less than least.
 func NewToldLoad(least time.Duration) *ToldLoad { return newToldLoad(least, cpuSeconds) }
 
 func newToldLoad(least time.Duration, source func() (used, own float64)) *ToldLoad {
 	return &ToldLoad{least: least, source: source, last: map[string]time.Duration{}}
 }
 
-// Add records a report: the job has used the given number of cores on average since its last report, until the given
-// instant. The instants are on any one clock.
+// Add reports that a job has used the given number of cores on average since its last report. at is the instant, on
+// any clock that is the same for all reports.
 func (l *ToldLoad) Add(job string, at time.Duration, cores float64) {
 	used, own := l.source()
 	l.mu.Lock()
@@ -44,7 +44,7 @@ func (l *ToldLoad) Add(job string, at time.Duration, cores float64) {
 	l.last[job] = at
 }
 
-// Others returns the mean number of cores that other programs have used; UnknownLoad if it is unknown.
+// Others returns the mean number of cores that other programs have used; UnknownLoad if unknown.
 func (l *ToldLoad) Others() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

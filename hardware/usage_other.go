@@ -4,5 +4,5 @@ package hardware
 
 import "math"
 
-// ownSeconds is unknown: this system does not report the children's usage.
+// ownSeconds returns NaN, because this system does not report the CPU time of children.
 func ownSeconds() float64 { return math.NaN() }

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// adopted are the CPU nanoseconds of programs of this process that another process has waited for.
+// adopted is the CPU time, in nanoseconds, of this process's programs for which another process has waited.
 var adopted atomic.Int64
 
-// CountAsOwn counts the usage of a program as this process's own. The program belongs to this process, but another
-// process has waited for it.
+// CountAsOwn adds CPU time of a program to this process's own. It is for programs of this process for which another
+// process has waited.
 func CountAsOwn(u syscall.Rusage) { adopted.Add(u.Utime.Nano() + u.Stime.Nano()) }
 
-// ownSeconds returns the CPU seconds of this process, of the children that it has waited for, and of CountAsOwn; NaN
-// where they are unknown.
+// ownSeconds returns the CPU seconds of this process, of its children that have ended, and of CountAsOwn; NaN if
+// unknown.
 func ownSeconds() (own float64) {
 	own = time.Duration(adopted.Load()).Seconds()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

@@ -6,28 +6,26 @@ import (
 	"time"
 )
 
-// A watch looks at the clocks every watchTick. A look that comes more than
-// watchLate after its time is a gap: this process could not run.
+// A Watch compares the clocks every watchTick. If it runs more than watchLate too late, this process could not run
+// in the meantime.
 const (
 	watchTick = 100 * time.Millisecond
 	watchLate = 250 * time.Millisecond
 )
 
-// Gaps are the stretches in which this process could not run while it was
-// watched. A job that ended in a gap was noticed only at the gap's end.
+// Gaps are times in which this process could not run. It noticed the ends of jobs in a gap only after the gap.
 type Gaps struct {
-	// Stopped is the time in which the process did not run although the machine
-	// did: it was stopped (SIGSTOP), or the machine had no CPU time for it.
+	// Stopped is the time in which the machine ran but this process did not: the process was stopped (SIGSTOP), or
+	// got no CPU time.
 	Stopped time.Duration
-	// Suspended is the time in which the machine slept. The monotonic clock
-	// leaves it out.
+	// Suspended is the time in which the machine slept. The monotonic clock does not count it.
 	Suspended time.Duration
 }
 
 // Any reports whether there were gaps.
 func (g Gaps) Any() bool { return g.Stopped > 0 || g.Suspended > 0 }
 
-// Total is their length.
+// Total returns the sum of all gaps.
 func (g Gaps) Total() time.Duration { return g.Stopped + g.Suspended }
 
 // String describes the gaps: "tfexp could not run for 5.0 s".
@@ -44,21 +42,21 @@ func (g Gaps) String() string {
 	return suspended + ", and " + stopped
 }
 
-// clocks are two clocks: the monotonic clock, which stops while the machine is suspended, and one that continues.
+// clocks are the values of two clocks: running stops while the machine sleeps, all does not.
 type clocks struct{ running, all time.Duration }
 
-// Watch finds the gaps of a stretch of time.
+// Watch measures the gaps between its start and its end.
 type Watch struct {
 	now  func() clocks
 	stop chan struct{}
 	done sync.WaitGroup
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	last clocks
 	gaps Gaps
 }
 
-// NewWatch begins to watch. The caller ends it.
+// NewWatch starts a Watch. The caller must end it.
 func NewWatch() *Watch {
 	w := &Watch{now: readClocks, stop: make(chan struct{})}
 	w.last = w.now()
@@ -79,7 +77,7 @@ func NewWatch() *Watch {
 	return w
 }
 
-// look compares the clocks with their values at the last look.
+// look compares the clocks with their values at the last call.
 func (w *Watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,7 +92,7 @@ func (w *Watch) look() {
 	w.last = now
 }
 
-// End ends the watch and returns the gaps that it found. It may be called again.
+// End ends the watch and returns its gaps. Later calls return the same.
 func (w *Watch) End() Gaps {
 	w.mu.Lock()
 	select {

@@ -44,8 +44,8 @@ type Migrator interface {
 	// Migrate resumes a paused job with a grant of other nodes or GPUs than before the pause, or for another
 	// alternative.
 	Migrate(job int, grant cluster.Grant) error
-	// Reshape gives a running job the parts of a grant in place of its own. It ends parts that are not in the grant,
-	// if they still run, and starts parts that are new in it.
+	// Reshape gives a running job the parts of a grant in place of its present parts. It ends parts that are not in
+	// the grant, if they still run, and starts parts that are new in it.
 	Reshape(job int, grant cluster.Grant) error
 }
 

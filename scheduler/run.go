@@ -154,7 +154,7 @@ func (r *Result) Add(a *Attempt) {
 // output passes events and decisions to a recorder. It reuses the memory of the previous ones.
 type output struct {
 	to       Recorder // nil: there is no recorder
-	plain    Event    // the last event from the method tell; most of its fields are always zero
+	plain    Event    // the last event that the method tell made; most of its fields are always zero
 	event    Event    // the last event from emit
 	decision Decision
 }

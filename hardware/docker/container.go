@@ -14,34 +14,31 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// jobContainer is a container of a job: its only container, or the container of one of its parts.
-// The engine's mu guards cpu. The other fields do not change, or belong to the goroutine
-// that uses them.
+// jobContainer is the container of a job, or of one of its parts. The engine's mu guards cpu. Other fields do not
+// change, or only one goroutine uses them.
 type jobContainer struct {
 	launch.JobState
 	node     *daemonNode
 	id       string
 	out      *launch.Log
-	cpus     []int // held, as the daemon numbers them
+	cpus     []int // CPU numbers of the daemon's machine
 	started  time.Time
-	followed chan struct{} // closed when the output has been read to its end
-	cpu      cpuSample     // of the last sample
+	followed chan struct{} // closed when all output has been read
+	cpu      cpuSample     // the last sample
 }
 
 func (jc *jobContainer) api() *client.Client { return jc.node.Host.Client() }
 
-// maxCallTries bounds how often a call is repeated that a daemon broke off, and
-// freezeLimit for how long one that could not freeze a container: on a busy
-// machine the kernel (cgroup v1) does not always catch all of its threads.
+// maxCallTries is how often a call is tried if the daemon breaks it off. freezeLimit is how long it is tried if the
+// daemon cannot freeze a container: on a busy machine, cgroups version 1 does not always stop all threads.
 const (
 	maxCallTries = 3
 	freezeLimit  = 10 * time.Second
 	freezePause  = 20 * time.Millisecond
 )
 
-// callDaemon carries out a call on a container. A container that has ended is no
-// error: its end follows. A daemon that went away is waited for; if it does
-// not come back, the end follows as well.
+// callDaemon makes a call about a container. If the container has ended, it returns nil; the end is reported
+// separately. If the daemon is away, it waits for it. If the daemon does not come back, the job ends.
 func (e *Engine) callDaemon(jc *jobContainer, call func(context.Context) error) error {
 	begin := time.Now()
 	for tries := 0; tries < maxCallTries; {
@@ -69,8 +66,8 @@ func (e *Engine) callDaemon(jc *jobContainer, call func(context.Context) error) 
 	return nil
 }
 
-// inspectContainer returns the state of a container; nil if it is no longer there. known
-// is false when the daemon does not say.
+// inspectContainer returns the state of a container; nil if it no longer exists. known is false if the daemon does
+// not answer.
 func (e *Engine) inspectContainer(jc *jobContainer) (state *container.State, known bool) {
 	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
 	defer cancel()
@@ -84,15 +81,14 @@ func (e *Engine) inspectContainer(jc *jobContainer) (state *container.State, kno
 	return c.State, true
 }
 
-// remove removes a container. One that cannot be removed now is a leftover
-// for Sweep.
+// remove removes a container. If that fails, Sweep will remove it in a later run.
 func (e *Engine) remove(h *Host, id string) {
 	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
 	defer cancel()
 	_ = h.Client().ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 }
 
-// startError turns a daemon's refusal to start a container into a remedy.
+// startError returns the error for a container that the daemon refuses to start, with a remedy.
 func startError(h *Host, j *launch.Job, err error) error {
 	text := DaemonMessage(err)
 	switch {

@@ -9,12 +9,11 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// checkLimit bounds how long Check waits for the daemon.
+// checkLimit is how long CheckDaemon waits for the daemon.
 const checkLimit = 5 * time.Second
 
-// CheckDaemon examines whether experiments can run in containers: that the
-// daemon which the docker command would use answers, and that no container was
-// left behind. inUse reports whether a tfexp works in a folder of results.
+// CheckDaemon checks whether experiments can run in containers: the daemon of the docker command answers, and no
+// containers were left behind. inUse reports whether a tfexp works in a folder of results.
 func CheckDaemon(ctx context.Context, inUse func(folder string) bool) hardware.Check {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()

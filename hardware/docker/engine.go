@@ -1,20 +1,16 @@
-// Package docker runs jobs as containers, through the API of one or more
-// Docker daemons (the nodes of a cluster). It needs Docker 20.10 or later.
+// Package docker is the engine that runs jobs as containers, by the API of one or more Docker daemons, which are the
+// nodes of a cluster. It needs Docker 20.10 or later.
 //
-// Each job is a separate container: bound to its cores by a cpuset (or limited
-// by a quota), limited in memory, without network and privileges unless asked.
-// It is paused with the freezer, and removed when it has ended. A program's
-// output is streamed into its log, and its progress lines into reports. Its
-// control file is in a mounted folder, so the program sees a change of the
-// allotment at once.
+// Each job has a separate container. It is bound to its cores by a cpuset (or limited by a quota) and limited in
+// memory. It has no network and no privileges unless requested. It is paused by the freezer, and removed at its end.
+// Its output is copied to the log, and progress lines become reports. Its control file is in a mounted folder, so
+// the program sees changes at once.
 //
-// Containers live under the daemon, so that killing tfexp does not end them.
-// They carry labels with the folder of results that they belong to. By these
-// labels the next start finds and removes leftover containers.
+// Containers belong to the daemon, so they continue when tfexp is killed. They have labels with their folder of
+// results, by which the next run finds and removes them.
 //
-// The engine waits a while for a daemon that goes away. It then checks the
-// containers: a job whose container is gone has failed, with a message that
-// says so.
+// If a daemon goes away, the engine waits some time for it. It then checks the containers: a job whose container is
+// gone has failed, with a message that says so.
 package docker
 
 import (
@@ -39,95 +35,89 @@ const (
 	DefaultSampling = time.Second
 )
 
-// ErrClosed is returned by calls to an engine after Close.
+// ErrClosed is returned by calls of an engine's methods after Close.
 var ErrClosed = errors.New("the Docker engine is closed")
 
 // Node is a node of the cluster: a daemon, or some of its cores and GPUs.
 type Node struct {
 	Host *Host
-	// CPUs[i] is the operating system's number of the node's core i.
+	// CPUs[i] is the operating system's number of core i of the node.
 	CPUs []int
-	// GPUs[i] is the name of the node's GPU i for the daemon and the program:
-	// its UUID or, where that is not known, its index.
+	// GPUs[i] is the name of GPU i of the node, for the daemon and programs: its UUID, or its index if the UUID is
+	// unknown.
 	GPUs []string
 }
 
-// Privileges are a container's rights beyond computing.
+// Privileges are the rights of a container.
 type Privileges string
 
-// The privileges of a container: none at all (no capability, and no way to
-// gain one), those that Docker gives by default, or all of the machine's.
+// NoPrivileges are no capabilities, and no way to gain any. DefaultPrivileges are the capabilities that Docker gives
+// by default. AllPrivileges are all rights of the machine.
 const (
 	NoPrivileges      Privileges = "none"
 	DefaultPrivileges Privileges = "default"
 	AllPrivileges     Privileges = "all"
 )
 
-// Options are the settings of an engine. The zero value is usable.
+// Options are the settings of an engine. The zero value has the defaults.
 type Options struct {
-	// Folder, Session and Cell label the containers, for clean-up and for people.
+	// Folder, Session and Cell are labels of the containers, for clean-up and for users.
 	Folder, Session, Cell string
-	// Quota limits jobs by CPU time on all cores, instead of binding them to
-	// their own.
+	// Quota says that jobs are limited by CPU time on all cores. If it is false, jobs are bound to their own cores.
 	Quota bool
-	// Pids is how many processes and threads a container may have; 0 means no limit.
+	// Pids is the greatest number of processes and threads in a container; 0 means no limit.
 	Pids int
-	// Network is a network of the daemon; empty means "none".
+	// Network is the name of a network of the daemon; empty means "none".
 	Network string
 	// User is "uid:gid" or a name; empty means the image's.
 	User       string
-	Privileges Privileges // by default NoPrivileges
-	Platform   string     // of the image, "linux/arm64"; empty: the daemon's own
-	// Cluster has the nodes; needed with a fleet.
+	Privileges Privileges // empty means NoPrivileges
+	Platform   string     // of the image, "linux/arm64"; empty means the daemon's own
+	// Cluster has the nodes; it is needed with a fleet.
 	Cluster scheduler.Cluster
-	// Fleet has the servers of nodes that come and go; nil when all stand.
+	// Fleet supplies servers for nodes that come and go; nil if all nodes stay.
 	Fleet Fleet
 	// Suspends is as in launch.JobsOptions.
 	Suspends bool
-	// Grace is the time between SIGTERM and SIGKILL; by default launch.DefaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL; 0 means launch.DefaultGrace.
 	Grace time.Duration
-	// LogLimit is the size in bytes at which a job's output ends it as
-	// failed; by default launch.DefaultLogLimit.
+	// LogLimit is the size of a job's output, in bytes, at which the job is ended as failed; 0 means
+	// launch.DefaultLogLimit.
 	LogLimit int64
-	// Patience is how long a daemon that went away is waited for; by default
-	// DefaultPatience.
+	// Patience is how long the engine waits for a daemon that has gone away; 0 means DefaultPatience.
 	Patience time.Duration
-	// Sampling is the time between two looks at the containers; by default
-	// DefaultSampling.
+	// Sampling is the time between two samples of a container; 0 means DefaultSampling.
 	Sampling time.Duration
-	// Observe receives what containers use, one call at a time; it may be nil.
+	// Observe is called with the usage of containers, one call at a time; it may be nil.
 	Observe func(engine.Sample)
-	// Report receives the progress lines of jobs as they come, on the engine's
-	// clock; it may be nil.
+	// Report is called with each progress line, at an instant of the engine's clock; it may be nil.
 	Report launch.ProgressListener
-	// Warn receives warnings about the sources of progress; it may be nil.
+	// Warn is called with warnings about sources of progress; it may be nil.
 	Warn launch.ProgressWarner
 }
 
-// Engine runs jobs as containers. It implements scheduler.Engine on a
-// monotonic clock that starts with New. Its methods may be called from one
-// goroutine at a time.
+// Engine runs jobs as containers. It implements scheduler.Engine with a monotonic clock that starts with New. At
+// most one goroutine may call its methods at a time.
 type Engine struct {
 	*launch.Jobs[*jobContainer]
 
 	opts    Options
 	nodes   []*daemonNode
-	run     string          // names this engine's containers
+	run     string          // part of the names of this engine's containers
 	ctx     context.Context // done when the engine is closed and all jobs have ended
 	cancel  context.CancelFunc
 	samples sync.WaitGroup
 
 	observing sync.Mutex // held while Observe is called
 
-	mu       sync.Mutex      // guards what follows, and the fields of jobContainer that say so
-	attempts []int           // by job
-	away     []*jobContainer // that a daemon which is away may still have
-	made     int             // containers, for their names
+	mu       sync.Mutex      // guards the fields below, and fields of jobContainer that say so
+	attempts []int           // number of attempts by job
+	away     []*jobContainer // containers that a daemon which is away may still have
+	made     int             // number of containers so far, for their names
 }
 
-// New returns an engine for jobs, numbered by their index, on daemons whose
-// cores are numbered through all nodes. The caller must Close the engine, and
-// afterwards the hosts.
+// New returns an engine for jobs, which are numbered by their index, on nodes, whose cores are numbered through. The
+// caller must Close the engine, and after it the hosts.
 func New(jobs []launch.Job, nodes []Node, opts Options) (*Engine, error) {
 	if len(nodes) == 0 {
 		return nil, errors.New("the Docker engine needs a host")
@@ -159,7 +149,7 @@ func New(jobs []launch.Job, nodes []Node, opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// contained returns jobs as they run in their containers.
+// contained returns the jobs with the programs and paths that they have in their containers.
 func contained(jobs []launch.Job) []launch.Job {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
@@ -167,7 +157,7 @@ func contained(jobs []launch.Job) []launch.Job {
 		if j.ContainerArgv != nil {
 			j.Argv = j.ContainerArgv
 		}
-		if j.ControlPath != "" { // in a separate folder, which the container sees
+		if j.ControlPath != "" { // in a separate folder, which is mounted
 			j.ControlPath = filepath.Join(j.ControlPath+".d", "control")
 		}
 	}
@@ -179,9 +169,8 @@ func Capabilities() scheduler.Capabilities {
 	return scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: true}
 }
 
-// Start runs a job's container, or one for each of its parts. The error says in a phrase why it could not
-// be started, and is the last line of its log as well. A job that has failed
-// may be started again; its log continues.
+// Start starts a job's container, or one for each of its parts. The error is a phrase that says why it could not be
+// started; it is also the last line of the log. A job that has failed may be started again; its log continues.
 func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	e.mu.Lock()
 	if job >= 0 && job < len(e.attempts) {
@@ -196,8 +185,8 @@ func (e *Engine) Change(job int, to launch.Job) error {
 	return e.Jobs.Change(job, contained([]launch.Job{to})[0])
 }
 
-// Close kills all jobs at once, waits until their containers are removed, and
-// gives the engine's resources back. Ends that were not asked for are lost.
+// Close kills all jobs, waits until their containers are removed, and frees the engine's resources. Ends of jobs are
+// not reported any more.
 func (e *Engine) Close() error {
 	if !e.Jobs.Close() {
 		return nil
@@ -207,7 +196,7 @@ func (e *Engine) Close() error {
 		if !dead[jc.node] && jc.node.Host.Alive(e.ctx) {
 			e.remove(jc.node.Host, jc.id)
 		} else {
-			dead[jc.node] = true // it is left for the next start
+			dead[jc.node] = true // the next run removes it
 		}
 	}
 	e.cancel()
@@ -215,12 +204,12 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// The engine keeps the scheduler's contracts.
+// The interfaces that the engine implements.
 var (
 	_ scheduler.Engine   = (*Engine)(nil)
 	_ scheduler.Migrator = (*Engine)(nil)
 	_ engine.Changer     = (*Engine)(nil)
 )
 
-// Fleet says when servers come and go. A node is then some cores of a daemon's machine.
+// Fleet decides when servers come and go. A node is then some cores of a daemon's machine.
 type Fleet = launch.Fleet

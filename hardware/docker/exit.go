@@ -13,11 +13,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// endPatience is how long a container is watched after a call about it has
-// failed: its runtime knows of its end before the daemon does.
+// endPatience is how long to wait for the end of a container after a call about it has failed. The daemon learns of
+// the end later than its runtime.
 const endPatience = time.Second
 
-// hasEnded reports whether a container has ended, or is about to.
+// hasEnded reports whether a container has ended, or is about to end.
 func (e *Engine) hasEnded(jc *jobContainer) bool {
 	for begin := time.Now(); ; time.Sleep(PollPause) {
 		if state, known := e.inspectContainer(jc); known && (state == nil || !state.Running) {
@@ -29,18 +29,18 @@ func (e *Engine) hasEnded(jc *jobContainer) bool {
 	}
 }
 
-// containerExit is how a container ended.
+// containerExit says how a container ended.
 type containerExit struct {
 	host      string
-	at        time.Time // when that was known
-	exit      int       // -1 when it is not known
+	at        time.Time // instant at which the engine learned of it
+	exit      int       // exit status; -1 if unknown
 	oom       bool
-	vanished  bool // the container is not there any more
+	vanished  bool // the container does not exist any more
 	broken    bool // the daemon went away while it ran
 	reachable bool // the daemon answers
 }
 
-// awaitExit waits until a container has ended, whatever its daemon does meanwhile.
+// awaitExit waits until a container has ended, even if its daemon goes away meanwhile.
 func (e *Engine) awaitExit(jc *jobContainer) containerExit {
 	f := containerExit{host: jc.node.Host.URL, exit: -1}
 	for {
@@ -82,17 +82,17 @@ func (e *Engine) awaitExit(jc *jobContainer) containerExit {
 				}
 			}
 			return f
-		default: // it outlived its daemon
+		default: // it has continued without its daemon
 			e.rereadOutput(jc)
 		}
 	}
 }
 
-// downPatience is how long a daemon is watched that may be going down.
+// downPatience is how long a daemon is watched that may be shutting down.
 const downPatience = 2 * time.Second
 
-// daemonGoesDown reports whether a container was ended by another than tfexp because
-// its daemon is being stopped: it ends its containers before it goes itself.
+// daemonGoesDown reports whether a container has ended because its daemon shuts down: a daemon ends its containers
+// first.
 func (e *Engine) daemonGoesDown(jc *jobContainer, f containerExit) bool {
 	asked := e.Asked(jc)
 	if asked || f.oom || f.exit != 128+int(syscall.SIGTERM) && f.exit != 128+int(syscall.SIGKILL) {
@@ -107,7 +107,7 @@ func (e *Engine) daemonGoesDown(jc *jobContainer, f containerExit) bool {
 	return false
 }
 
-// outcome describes how a container ended by itself.
+// outcome says how a container ended that tfexp did not end.
 func (f containerExit) outcome(j *launch.Job) (scheduler.State, string) {
 	text := ""
 	switch {

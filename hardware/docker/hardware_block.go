@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// defaultPids is the default of the argument pids: far more than a training program has, and far less than a machine can
-// number.
+// defaultPids is the default of the argument pids: more than training programs need, and less than a machine can
+// have.
 const defaultPids = 4096
 
 // kindName is the name of this engine in experiments.
@@ -26,10 +26,10 @@ const kindName = "docker"
 
 func init() {
 	engine.Register(&kind)
-	gob.Register(&settings{}) // a cell can be written down for another process
+	gob.Register(&settings{}) // cells are encoded when they run as tasks
 }
 
-// kind is this engine as experiments see it.
+// kind describes this engine to other packages.
 var kind = engine.Kind{
 	Name: kindName, Rank: 30,
 	Doc: "runs jobs for real, in containers on one or several machines",
@@ -44,7 +44,7 @@ var kind = engine.Kind{
 	Decode:   decode,
 	Machine: func(b engine.Block, host engine.Host) scheduler.Node {
 		n := scheduler.Node{Threads: host.Threads}
-		if !b.Set["host"] { // else it is another machine, whose memory is not known
+		if !b.Set["host"] { // otherwise it is another machine, whose memory is not known
 			n.Memory = host.MemoryBytes
 		}
 		return n
@@ -89,7 +89,7 @@ type nodeArguments struct {
 	Host string `arg:"host"`
 }
 
-// settings are the part of a hardware block that a cell knows; fields are exported for code that prints experiments.
+// settings are the settings of a hardware block that cells need. Fields are exported so that they can be printed.
 type settings struct {
 	// Whether a container is bound to its own cores (`cpuset`), or uses a share of the time of all cores (`quota`).
 	//
@@ -123,7 +123,7 @@ type settings struct {
 	//
 	//	platform = "linux/arm64"
 	Platform string `arg:"platform"`
-	// Hosts has the daemon of each node; empty for the one that the docker command would use.
+	// Hosts has the address of the daemon of each node; empty for the daemon of the docker command.
 	Hosts []string
 }
 
@@ -175,7 +175,7 @@ func checkHost(node int, v engine.Values) []engine.Problem {
 	}}
 }
 
-// addNode adds the daemon of a node block, counted from 1, for each of its nodes.
+// addNode adds the daemon of a node block, once for each of its nodes. number is the number of the block, from 1.
 func (s *settings) addNode(number int, n engine.NodeBlock) []engine.Problem {
 	for range max(n.Count, 1) {
 		s.Hosts = append(s.Hosts, engine.Get[string](n.Values, "host"))
@@ -186,7 +186,7 @@ func (s *settings) addNode(number int, n engine.NodeBlock) []engine.Problem {
 // minMemory is the smallest memory limit that Docker accepts, in bytes.
 const minMemory = 6 << 20
 
-// checkPauses reports containers that would write checkpoints where nobody finds them again.
+// checkPauses reports jobs whose checkpoints would be lost with their containers.
 func checkPauses(h *engine.Hardware, _ engine.Host) []engine.Problem {
 	if !h.Suspends || !slices.ContainsFunc(settingsOf(h).Hosts, isRemote) {
 		return nil
@@ -223,18 +223,18 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 				"to be of one host.", j.Name, h.Name)
 	}
 	if slices.ContainsFunc(settingsOf(h).Hosts, isRemote) {
-		return problems // a daemon of another machine mounts its own folders
+		return problems // a daemon of another machine mounts folders of that machine
 	}
 	for _, m := range j.Container.Mounts {
 		if _, err := os.Stat(m.Source); err != nil {
-			// One summary each, or several mounts of a line would be one message.
+			// The summaries differ, because equal ones in a line would be shown as one message.
 			add("mounts", "Missing mount "+m.Source, "The folder %s cannot be mounted: %s.", m.Source, launch.Underlying(err))
 		}
 	}
 	return problems
 }
 
-// keyLines are the key lines of the settings.
+// keyLines returns the lines of cell keys for the settings.
 func keyLines(h *engine.Hardware) []engine.KeyLine {
 	s := settingsOf(h)
 	list := []engine.KeyLine{{Label: "hardware.docker",

@@ -19,23 +19,22 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// MinAPI is the oldest API version that the engine works with: the version of
-// Docker 20.10.
+// MinAPI is the oldest API version that the engine supports, of Docker 20.10.
 const MinAPI = "1.41"
 
-// The patience with a daemon: how long it may take to answer the first call,
-// and to carry out a call; and the pause between two looks at what changes soon.
+// DialLimit is how long a daemon may take to answer the first call. CallLimit is how long it may take for a call.
+// LookPause is the time between two checks of a state that changes soon.
 const (
 	DialLimit = 10 * time.Second
 	CallLimit = 60 * time.Second
 	PollPause = 100 * time.Millisecond
 )
 
-// DaemonError is returned when a daemon, or an image on it, cannot be used.
+// DaemonError is returned if a daemon, or an image on it, cannot be used.
 type DaemonError struct {
-	// Host is the daemon's address.
+	// Host is the address of the daemon.
 	Host string
-	// Text describes the problem, Hint suggests a remedy.
+	// Text describes the problem, and Hint is a remedy.
 	Text, Hint string
 	Err        error
 }
@@ -43,25 +42,24 @@ type DaemonError struct {
 func (e *DaemonError) Error() string { return fmt.Sprintf("Docker at %s: %s", e.Host, e.Text) }
 func (e *DaemonError) Unwrap() error { return e.Err }
 
-// Host is a connection to a daemon. It may be used from several goroutines.
+// Host is a connection to a daemon. Several goroutines may use it.
 type Host struct {
-	// URL is the daemon's address, "unix:///var/run/docker.sock".
+	// URL is the address of the daemon: "unix:///var/run/docker.sock".
 	URL string
-	// API is the negotiated API version, Version the daemon's own.
+	// API is the negotiated API version, and Version the version of the daemon.
 	API, Version string
 	// CPUs and Memory (bytes) are the resources of its machine.
 	CPUs   int
 	Memory int64
-	// Name is the machine's name.
+	// Name is the name of the machine.
 	Name string
 
 	api   *client.Client
-	inner *http.Transport // what api's requests go through
+	inner *http.Transport // transport of the requests of api
 }
 
-// Connect connects to the daemon at url; empty means DOCKER_HOST or, without
-// that, the system's own. The error is a *DaemonError that says why the daemon
-// cannot be used.
+// Connect connects to the daemon at url. If url is empty, it uses DOCKER_HOST, or else the system's default. The
+// error is a *DaemonError that says why the daemon cannot be used.
 func Connect(ctx context.Context, url string) (*Host, error) {
 	opts := []client.Opt{client.FromEnv}
 	if url != "" {
@@ -82,7 +80,7 @@ func Connect(ctx context.Context, url string) (*Host, error) {
 	return h, nil
 }
 
-// negotiate negotiates the API version and asks the daemon about its machine.
+// negotiate negotiates the API version, and reads the facts about the daemon's machine.
 func (h *Host) negotiate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, DialLimit)
 	defer cancel()
@@ -108,7 +106,7 @@ func (h *Host) negotiate(ctx context.Context) error {
 	return nil
 }
 
-// Client returns a client of the daemon's API, for calls that Host does not offer.
+// Client returns a client of the daemon's API, for calls that Host does not have.
 func (h *Host) Client() *client.Client { return h.api }
 
 // Close closes the connection.
@@ -117,10 +115,10 @@ func (h *Host) Close() error {
 	return h.api.Close()
 }
 
-// Local reports whether the daemon is on this machine, and sees its files.
+// Local reports whether the daemon is on this machine, and can use its files.
 func (h *Host) Local() bool { return strings.HasPrefix(h.URL, "unix://") }
 
-// Explain turns a failed call into a *DaemonError with a remedy.
+// Explain returns a *DaemonError with a remedy for the error of a call.
 func (h *Host) Explain(err error) error {
 	e := &DaemonError{Host: h.URL, Err: err}
 	var netErr net.Error
@@ -140,7 +138,7 @@ func (h *Host) Explain(err error) error {
 	return e
 }
 
-// StartInstructions is the way to start the daemon on this system.
+// StartInstructions says how to start the daemon on this system.
 func StartInstructions() string { return startCommand(runtime.GOOS) }
 
 func startCommand(system string) string {
@@ -150,8 +148,7 @@ func startCommand(system string) string {
 	return "Docker Desktop"
 }
 
-// IsUnreachable reports whether a call failed because the daemon could not be reached, or
-// went away meanwhile.
+// IsUnreachable reports whether a call failed because the daemon could not be reached, or went away.
 func IsUnreachable(err error) bool {
 	var op *net.OpError
 	return client.IsErrConnectionFailed(err) || errors.As(err, &op) || errors.Is(err, io.EOF) ||
@@ -159,7 +156,7 @@ func IsUnreachable(err error) bool {
 		errors.Is(err, context.DeadlineExceeded)
 }
 
-// DaemonMessage is the daemon's own message, without the words around it.
+// DaemonMessage returns the daemon's own message in an error, without the client's words.
 func DaemonMessage(err error) string {
 	text := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
 	text = strings.TrimPrefix(text, "failed to create task for container: ")
@@ -167,8 +164,7 @@ func DaemonMessage(err error) string {
 	return text
 }
 
-// AwaitReturn waits until the daemon answers again, for at most so long, and
-// reports whether it does.
+// AwaitReturn waits at most patience until the daemon answers again, and reports whether it does.
 func (h *Host) AwaitReturn(ctx context.Context, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -184,10 +180,10 @@ func (h *Host) AwaitReturn(ctx context.Context, patience time.Duration) bool {
 	}
 }
 
-// Alive reports whether the daemon answers now. One that goes down answers for a
-// while on the connections that it has, but takes no new ones.
+// Alive reports whether the daemon accepts new connections now. A daemon that shuts down still answers on old
+// connections.
 func (h *Host) Alive(ctx context.Context) bool {
-	_ = h.api.Close() // those that are idle; never fails
+	_ = h.api.Close() // close idle connections; never fails
 	ctx, cancel := context.WithTimeout(ctx, DialLimit)
 	defer cancel()
 	_, err := h.api.Ping(ctx)
@@ -204,8 +200,8 @@ const (
 	PullAlways  Pull = "always"
 )
 
-// Image returns the ID ("sha256:…") of an image on the host, which it fetches
-// first as pull says. The error is an *Error.
+// Image returns the ID ("sha256:…") of an image on the host. It fetches the image first if pull says so. The error
+// is a *DaemonError.
 func (h *Host) Image(ctx context.Context, name string, pull Pull, platform string) (id string, err error) {
 	if pull == PullAlways {
 		if err := h.fetch(ctx, name, platform); err != nil {
@@ -249,7 +245,7 @@ func (h *Host) inspect(ctx context.Context, name, platform string) (string, erro
 	return found.ID, nil
 }
 
-// fetch pulls an image. Only the context limits how long it takes.
+// fetch pulls an image. Only the context limits the time.
 func (h *Host) fetch(ctx context.Context, name, platform string) error {
 	failed := func(err error) error {
 		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("the image %q cannot be fetched: %s", name, DaemonMessage(err)),
@@ -268,7 +264,7 @@ func (h *Host) fetch(ctx context.Context, name, platform string) error {
 	return nil
 }
 
-// ParsePlatform reads "linux/arm64" or "linux/arm/v7"; nil for an empty one.
+// ParsePlatform parses "linux/arm64" or "linux/arm/v7"; nil for an empty text.
 func ParsePlatform(s string) *ocispec.Platform {
 	if s == "" {
 		return nil

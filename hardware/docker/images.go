@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
-// findImages asks the daemons for the IDs of images, which are part of keys, and fetches images where the needs ask for
-// it. It asks in the order of the needs, so that the first thing that is missing is always the same.
+// findImages returns the IDs of images, which are part of keys. It fetches images if fetch is true and their need
+// says so. It works in the order of the needs, so that the first missing image is always the same.
 func findImages(ctx context.Context, needs []engine.ImageNeed, fetch bool) ([]string, error) {
 	f := imageFinder{fetch: fetch, hosts: map[string]*Host{}, ids: map[imageOn]string{}}
 	defer f.close()
@@ -38,12 +38,12 @@ func findImages(ctx context.Context, needs []engine.ImageNeed, fetch bool) ([]st
 // imageOn is an image on a daemon.
 type imageOn struct{ url, image, platform string }
 
-// imageFinder looks for images.
+// imageFinder finds images on several daemons.
 type imageFinder struct {
 	fetch   bool
-	hosts   map[string]*Host // by address; nil for one that does not answer
+	hosts   map[string]*Host // by address; nil for a daemon that does not answer
 	ids     map[imageOn]string
-	missing error // the first thing that is missing
+	missing error // first error
 }
 
 func (f *imageFinder) lacks(err error) {
@@ -52,7 +52,7 @@ func (f *imageFinder) lacks(err error) {
 	}
 }
 
-// unavailable adds a daemon's own hint to an error.
+// unavailable returns an *engine.Unavailable with the hint of a *DaemonError.
 func unavailable(err error) error {
 	e := &engine.Unavailable{Engine: kindName, Err: err}
 	var own *DaemonError
@@ -77,7 +77,7 @@ func (f *imageFinder) connect(ctx context.Context, url string) *Host {
 	return h
 }
 
-// checkSize notes a node that has more threads than its daemon's machine.
+// checkSize records an error if a node has more threads than its daemon's machine.
 func (f *imageFinder) checkSize(hw *engine.Hardware, node int, h *Host) {
 	if threads := hw.Cluster.Nodes[node].Threads; threads > h.CPUs {
 		f.lacks(&DaemonError{
@@ -123,8 +123,8 @@ func (f *imageFinder) close() {
 	}
 }
 
-// readPull reads the progress of a pull to its end: a pull has failed when
-// one of its messages says so.
+// readPull reads the messages of a pull to its end. It returns an error if one of them says that the pull has
+// failed.
 func readPull(r io.Reader) error {
 	d := json.NewDecoder(r)
 	for {

@@ -25,22 +25,22 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Paths of tfexp's files inside a container.
+// Paths of tfexp's files in a container.
 const (
 	controlDir    = "/tfexp/control"
 	checkpointDir = "/tfexp/checkpoint"
 )
 
-// outputStream is a container's output.
+// outputStream is a stream of a container's output.
 type outputStream struct {
 	body  io.Reader
 	close func()
 }
 
-// loopback is where the parts of a job find each other: they share a network.
+// loopback is the host of the addresses of a job's parts, which share a network.
 const loopback = "127.0.0.1"
 
-// hands are the operations of the engine on its containers.
+// hands are the engine's operations on containers.
 type hands struct{ e *Engine }
 
 // Addresses implements launch.ProgramHands.
@@ -48,7 +48,7 @@ func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 	return launch.Addresses(loopback, parts)
 }
 
-// Met implements launch.Meeting, as far as this machine sees the network that the parts share.
+// Met implements launch.Meeting, if this machine can see the network of the parts.
 func (h hands) Met(containers []*jobContainer, addresses contract.Cluster) (met, known bool) {
 	for _, jc := range containers {
 		if pid := h.e.pid(jc); pid > 0 {
@@ -58,13 +58,13 @@ func (h hands) Met(containers []*jobContainer, addresses contract.Cluster) (met,
 	return false, false
 }
 
-// pid returns the number of a container's first process, where tfexp sees the processes of its daemon; else 0.
+// pid returns the number of a container's first process; 0 if tfexp cannot see the processes of its daemon.
 func (e *Engine) pid(jc *jobContainer) int {
 	state, _ := e.inspectContainer(jc)
 	if state == nil || state.Pid == 0 {
 		return 0
 	}
-	// The number means this container only where tfexp sees the daemon's processes.
+	// The number is of this container only if tfexp sees the daemon's processes.
 	groups, err := folder.ReadSystem(fmt.Sprintf("/proc/%d/cgroup", state.Pid))
 	if err != nil || !strings.Contains(string(groups), jc.id) {
 		return 0
@@ -101,7 +101,7 @@ func (h hands) Discard(jc *jobContainer) {
 	jc.out.Close("another part of the job could not be started")
 }
 
-// create makes the container, listens to it and starts it.
+// create creates the container, attaches to its output and starts it.
 func (e *Engine) create(jc *jobContainer, part scheduler.Part) error {
 	j, h := &jc.Job, jc.node.Host
 	if len(j.Argv) == 0 {
@@ -110,7 +110,7 @@ func (e *Engine) create(jc *jobContainer, part scheduler.Part) error {
 	if jc.node.away.Load() && !e.awaitDaemon(jc.node) {
 		return &DaemonError{Host: h.URL, Text: "it is away"}
 	}
-	if h.Local() { // else it does not see this machine's folders
+	if h.Local() { // a remote daemon does not see this machine's folders
 		if err := j.Prepare(len(jc.cpus), jc.Before); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (e *Engine) create(jc *jobContainer, part scheduler.Part) error {
 	return nil
 }
 
-// nameOf returns the name of a container: no two of an engine have the same.
+// nameOf returns a name for a container that no other container of the engine has.
 func (e *Engine) nameOf(jc *jobContainer, part scheduler.Part) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -180,15 +180,15 @@ func (e *Engine) nameOf(jc *jobContainer, part scheduler.Part) string {
 	return fmt.Sprintf("%s-%s-%d", name, safeName(launch.PartName(part)), e.made)
 }
 
-// containerConfig returns the settings of a job's container with the resources of a part.
-// cpus and gpus are the part's CPUs and GPUs by the daemon's names.
+// containerConfig returns the settings of a container for a job with the resources of a part. cpus and gpus are the
+// numbers and names that the daemon uses.
 func (e *Engine) containerConfig(h *Host, j *launch.Job, part scheduler.Part, cpus []int,
 	gpus []string) (*container.Config, *container.HostConfig) {
-	init := true // it hands signals on, which a program that is process 1 ignores
+	init := true // it passes signals on; a program that is process 1 would ignore them
 	host := &container.HostConfig{
 		NetworkMode: container.NetworkMode(e.opts.Network),
 		Init:        &init,
-		// The daemon's own default may keep nothing that could be read again.
+		// Some daemons are configured to keep no output, which could then not be read again.
 		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{
 			"max-size": strconv.FormatInt(2*e.opts.LogLimit, 10), "max-file": "1",
 		}},
@@ -219,7 +219,7 @@ func (e *Engine) containerConfig(h *Host, j *launch.Job, part scheduler.Part, cp
 			ReadOnly: readOnly})
 	}
 	if h.Local() {
-		if inside.Control != "" { // its folder, since the file is replaced
+		if inside.Control != "" { // mount the folder, because the file is replaced at changes
 			bind(launch.Absolute(filepath.Dir(j.ControlPath)), controlDir, true)
 		}
 		if inside.Checkpoint != "" {
@@ -238,7 +238,7 @@ func (e *Engine) containerConfig(h *Host, j *launch.Job, part scheduler.Part, cp
 	}, host
 }
 
-// limitCPU sets the bounds of a container's CPU usage.
+// limitCPU sets the limits of a container's CPU usage.
 func (e *Engine) limitCPU(res *container.Resources, cpus []int) {
 	if e.opts.Quota {
 		res.NanoCPUs = int64(len(cpus)) * 1e9
@@ -247,14 +247,13 @@ func (e *Engine) limitCPU(res *container.Resources, cpus []int) {
 	res.CpusetCpus = cpuset(cpus)
 }
 
-// cpuset writes CPU numbers as the kernel does: "0,2".
+// cpuset returns CPU numbers as Linux writes them: "0,2".
 func cpuset(cpus []int) string {
 	text := schema.Each(cpus, strconv.Itoa)
 	return strings.Join(text, ",")
 }
 
-// nodeOf returns the first node that cores are on, and the numbers of their CPUs on its
-// daemon's machine.
+// nodeOf returns the node of cores, and their CPU numbers on its daemon's machine.
 func (e *Engine) nodeOf(cores scheduler.CoreSet) (*daemonNode, []int, error) {
 	var on *daemonNode
 	var cpus []int
@@ -282,7 +281,7 @@ func (e *Engine) nodeOf(cores scheduler.CoreSet) (*daemonNode, []int, error) {
 	return on, cpus, err
 }
 
-// gpus returns the names of cluster GPUs for the node's daemon.
+// gpus returns the names of GPUs of the cluster, for the node's daemon.
 func (n *daemonNode) gpus(set scheduler.CoreSet) ([]string, error) {
 	var ids []string
 	var err error
@@ -296,8 +295,8 @@ func (n *daemonNode) gpus(set scheduler.CoreSet) ([]string, error) {
 	return ids, err
 }
 
-// visible returns the names of GPUs for a program in its container: their
-// UUIDs, which are the same in there; indices count those that it has been given.
+// visible returns the names of GPUs for a program in its container. UUIDs stay the same; indexes count the GPUs of
+// the container.
 func visible(gpus []string) []string {
 	told := slices.Clone(gpus)
 	for i, id := range gpus {
@@ -344,19 +343,16 @@ func (h hands) Write(jc *jobContainer, content []byte, at time.Time) error {
 	return h.e.callDaemon(jc, func(ctx context.Context) error { return h.e.copyControlFile(ctx, jc, content) })
 }
 
-// unbindThreads lets the threads of a container on this machine run on all CPUs that
-// it now has. Some libraries bind their threads to the CPUs that they find at
-// their start (TensorFlow does), and the kernel keeps to that when the container
-// is given more. A daemon that runs it where tfexp cannot see its processes, or
-// as another user, leaves it as it is.
+// unbindThreads lets all threads of a local container use all of its CPUs. Some libraries, such as TensorFlow, bind
+// threads to the CPUs that they find at the start. The kernel would keep this when the container gets more CPUs. It
+// does nothing if tfexp cannot see or change the processes of the container.
 func (e *Engine) unbindThreads(jc *jobContainer, cpus []int) {
 	if pid := e.pid(jc); pid > 0 {
 		_ = process.BindTree(pid, cpus)
 	}
 }
 
-// copyControlFile writes the control file into a container whose daemon does not see the
-// files of this machine.
+// copyControlFile writes the control file into a container whose daemon does not see the files of this machine.
 func (e *Engine) copyControlFile(ctx context.Context, to *jobContainer, text []byte) error {
 	if to.Job.ControlPath == "" {
 		return nil
@@ -376,7 +372,7 @@ func (e *Engine) copyControlFile(ctx context.Context, to *jobContainer, text []b
 	return to.api().CopyToContainer(ctx, to.id, "/", &b, container.CopyToContainerOptions{})
 }
 
-// safeName keeps the characters of a job's name that a container's name may have.
+// safeName removes characters that the name of a container must not have.
 func safeName(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

@@ -18,21 +18,22 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// daemonListFile is a note of the daemons on which a run has containers. It is there from the run's start to its end, so
-// one in a folder that nobody has locked was left by a run that was killed: its containers are found whatever experiment
-// runs next, whatever its file says by then, and wherever the folder has been moved.
+// daemonListFile is the name of a note with the daemons on which a run has containers. It exists from the start of
+// the run to its end. If it is in a folder that no tfexp has locked, the run was killed, and its containers must be
+// removed. This works for any next experiment, and if the folder was moved.
 const daemonListFile = "containers.json"
 
-// daemonList is its content.
+// daemonList is the content of the note.
 type daemonList struct {
-	// Hosts are addresses of daemons: the environment, in which the local one's may be, can change.
+	// Hosts are addresses of daemons. They are kept because the environment, which may have the address of the local
+	// daemon, can change.
 	Hosts []string `json:"hosts"`
-	// Sessions are the labels LabelSession of containers that may be there: of the run, and of earlier ones whose
-	// daemon did not answer.
+	// Sessions are the values of LabelSession that containers may have: of the run, and of earlier runs whose daemon
+	// did not answer.
 	Sessions []string `json:"sessions"`
 }
 
-// writeDaemonList writes down the run's daemons.
+// writeDaemonList writes the note of the run.
 func (s *session) writeDaemonList() error {
 	list := s.list
 	list.Hosts = slices.Clone(list.Hosts)
@@ -51,7 +52,7 @@ func (s *session) writeDaemonList() error {
 	return nil
 }
 
-// readDaemonList reads the daemons of the run in dir that was killed; nil when no run was.
+// readDaemonList reads the note of a killed run in dir; nil if no run was killed.
 func readDaemonList(dir string) (*daemonList, error) {
 	raw, err := engine.ReadNote(dir, daemonListFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +63,7 @@ func readDaemonList(dir string) (*daemonList, error) {
 	}
 	var list daemonList
 	if json.Unmarshal(raw, &list) != nil {
-		return nil, nil // torn by a power cut, which no container outlives
+		return nil, nil // incomplete after a power failure, which no container survives
 	}
 	return &list, nil
 }
@@ -74,9 +75,9 @@ func removeDaemonList(dir string) error {
 	return nil
 }
 
-// sweep removes the containers of a folder of results from daemons: those with its path, and those with the labels that
-// its note has, which were made when the folder had another path. A daemon that does not answer is passed over, and its
-// address returned: where it is needed, that was found out before.
+// sweep removes containers of a folder of results from daemons: those with the path of the folder, and those with
+// the sessions in its note, which were made when the folder had another path. It returns the addresses of daemons
+// that did not answer. Whether such a daemon is needed is checked elsewhere.
 func (s *session) sweep(dir string, list daemonList) (removed, silent []string, err error) {
 	for _, url := range list.Hosts {
 		h := s.hosts[url]
@@ -108,7 +109,7 @@ func (s *session) sweep(dir string, list daemonList) (removed, silent []string, 
 	return removed, silent, nil
 }
 
-// inUse reports whether a tfexp works in a folder: one that was copied meanwhile has the same note.
+// inUse reports whether a tfexp works in a folder. A copy of a folder that is in use has the same note.
 func (s *session) inUse(dir string) bool {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -120,8 +121,8 @@ func (s *session) inUse(dir string) bool {
 	return !ok
 }
 
-// sweepOtherRuns removes leftovers of killed runs of other experiments, whose results are in the same folder as this
-// one's. A leftover that cannot be removed does not stop the run: tfexp doctor reports it.
+// sweepOtherRuns removes containers of killed runs of other experiments with results in the same parent folder. If
+// it cannot remove one, the run continues; tfexp doctor reports the container.
 func (s *session) sweepOtherRuns() (removed []string) {
 	parent := filepath.Dir(s.run.Dir)
 	entries, err := folder.ReadDir(parent)
@@ -136,20 +137,20 @@ func (s *session) sweepOtherRuns() (removed []string) {
 		}
 		release, ok := s.run.Lock(dir)
 		if !ok {
-			continue // it runs
+			continue // its run is in progress
 		}
 		gone, silent, err := s.sweep(dir, *list)
 		removed = append(removed, gone...)
 		if err == nil && len(silent) == 0 {
-			_ = removeDaemonList(dir) // or it is looked at again next time
+			_ = removeDaemonList(dir) // if that fails, the next run checks the folder again
 		}
 		release()
 	}
 	return removed
 }
 
-// The labels of containers, by which they are found again: the run of an engine, the session of tfexp that it belongs to,
-// the folder of results, the cell and the job.
+// Labels of containers, by which leftovers are found: the engine's run, the session of tfexp, the folder of results,
+// the cell and the job.
 const (
 	LabelRun     = "tfexp.run"
 	LabelSession = "tfexp.session"
@@ -158,18 +159,18 @@ const (
 	LabelJob     = "tfexp.job"
 )
 
-// LeftoverContainer is a container that carries tfexp's labels.
+// LeftoverContainer is a container with tfexp's labels.
 type LeftoverContainer struct {
 	ID     string
 	Name   string
-	Folder string // of results
+	Folder string // folder of results
 	Cell   string
 	Job    string
 	State  string // "running", "paused", "exited", …
 }
 
-// Containers lists the containers on a host that tfexp made, also those that
-// have ended: of one folder of results, or of all if folder is empty.
+// Containers returns the containers of tfexp on a host, including ended ones: of a folder of results, or of all if
+// folder is empty.
 func (h *Host) Containers(ctx context.Context, folder string) ([]LeftoverContainer, error) {
 	label := LabelRun
 	if folder != "" {
@@ -178,7 +179,7 @@ func (h *Host) Containers(ctx context.Context, folder string) ([]LeftoverContain
 	return h.labelled(ctx, label)
 }
 
-// labelled lists the containers on a host that have a label.
+// labelled returns the containers on a host with a label.
 func (h *Host) labelled(ctx context.Context, label string) ([]LeftoverContainer, error) {
 	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
@@ -201,10 +202,8 @@ func (h *Host) labelled(ctx context.Context, label string) ([]LeftoverContainer,
 	return left, nil
 }
 
-// Sweep removes the containers that an engine with this folder left on the host
-// when its process was killed. The caller makes sure that no tfexp is using the
-// folder. It returns names of the removed containers: "container tfexp-… (job
-// a-1)".
+// Sweep removes containers on the host that a killed tfexp has left for a folder of results. No tfexp may be using
+// the folder. It returns names such as "container tfexp-… (job a-1)".
 func (h *Host) Sweep(ctx context.Context, folder string) (removed []string, err error) {
 	left, err := h.Containers(ctx, folder)
 	if err != nil {

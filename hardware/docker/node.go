@@ -6,16 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// daemonNode is a daemon with its cores.
+// daemonNode is a daemon and its cores.
 type daemonNode struct {
 	Node
-	first, firstGPU int         // numbers of its first core and GPU in the cluster
-	away            atomic.Bool // it did not come back when it was waited for
+	first, firstGPU int         // cluster numbers of its first core and GPU
+	away            atomic.Bool // it did not come back when the engine waited for it
 
 	base   context.Context
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	up     context.Context
-	cancel context.CancelFunc // ends up, and with it every wait for the daemon
+	cancel context.CancelFunc // ends up and all waits for the daemon
 }
 
 func newDaemonNode(ctx context.Context, n Node, first, firstGPU int) *daemonNode {
@@ -24,8 +24,8 @@ func newDaemonNode(ctx context.Context, n Node, first, firstGPU int) *daemonNode
 	return h
 }
 
-// callContext is the context of calls that last: it ends when the daemon is found
-// not to answer, which a connection alone may never show.
+// callContext returns a context for calls that take long. It ends when the daemon is found not to answer, which the
+// connection alone may not show.
 func (n *daemonNode) callContext() context.Context {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,8 +40,8 @@ func (n *daemonNode) cancelCalls() {
 	n.up, n.cancel = context.WithCancel(n.base)
 }
 
-// awaitDaemon waits for a daemon that went away, and reports whether it has come back.
-// It does not wait again for a daemon that has stayed away before.
+// awaitDaemon waits for a daemon that has gone away, and reports whether it has come back. It does not wait a second
+// time.
 func (e *Engine) awaitDaemon(n *daemonNode) bool {
 	if n.away.Load() {
 		n.away.Store(!n.Host.Alive(e.ctx))

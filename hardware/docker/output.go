@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// follow copies a container's output into its log in the background.
+// followOutput copies a container's output to its log, in a goroutine.
 func (jc *jobContainer) followOutput(open func(context.Context) (outputStream, error), ctx context.Context) error {
 	s, err := open(ctx)
 	if err != nil {
@@ -22,12 +22,12 @@ func (jc *jobContainer) followOutput(open func(context.Context) (outputStream, e
 	go func() {
 		defer close(followed)
 		defer s.close()
-		_ = copyOutput(jc.out, s.body) // a broken stream is read again; see awaitExit
+		_ = copyOutput(jc.out, s.body) // after an error the output is read again; see awaitExit
 	}()
 	return nil
 }
 
-// logPatience is how long the rest of a container's output is waited for.
+// logPatience is how long to wait for the remaining output of a container.
 const logPatience = 5 * time.Second
 
 func (e *Engine) finishOutput(jc *jobContainer) {
@@ -37,12 +37,12 @@ func (e *Engine) finishOutput(jc *jobContainer) {
 	}
 }
 
-// rereadOutput copies the output from its beginning, as the daemon has kept it,
-// after the stream was broken. It skips the output that is in the log already.
+// rereadOutput copies the output from its start, as the daemon has kept it, after the stream was broken. It skips
+// what is in the log already.
 func (e *Engine) rereadOutput(jc *jobContainer) {
 	<-jc.followed
 	jc.out.Reread()
-	// A daemon that kept no output leaves the log as it is.
+	// If the daemon has kept no output, the log stays as it is.
 	_ = jc.followOutput(func(ctx context.Context) (outputStream, error) {
 		logs, err := jc.api().ContainerLogs(ctx, jc.id, container.LogsOptions{ShowStdout: true, ShowStderr: true,
 			Follow: true})
@@ -53,9 +53,8 @@ func (e *Engine) rereadOutput(jc *jobContainer) {
 	}, jc.node.callContext())
 }
 
-// copyOutput copies a daemon's stream of output to its end into a log: frames of a header
-// (the stream's number, three zeros, the length in big-endian order) and data.
-// The error is nil at a proper end.
+// copyOutput copies a daemon's output stream to a log. The stream has frames: a header (number of the stream, three
+// zeros, big-endian length) and data. It returns nil if the stream ends after a whole frame.
 func copyOutput(log *launch.Log, r io.Reader) error {
 	var header [8]byte
 	buf := make([]byte, 32<<10)

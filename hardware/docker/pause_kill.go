@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// each calls f for containers, all at once: the daemon takes its time for each.
+// each calls f for all containers at the same time, because the daemon takes long for each.
 func each(containers []*jobContainer, f func(*jobContainer)) {
 	if len(containers) == 1 {
 		f(containers[0])
@@ -19,7 +19,7 @@ func each(containers []*jobContainer, f func(*jobContainer)) {
 	all.Wait()
 }
 
-// callAll carries out a call on containers.
+// callAll makes a call for each container.
 func (e *Engine) callAll(containers []*jobContainer, call func(context.Context, *jobContainer) error) error {
 	errs := make([]error, len(containers))
 	var all sync.WaitGroup
@@ -51,9 +51,9 @@ func (h hands) Ask(containers []*jobContainer, paused bool) {
 	each(containers, func(jc *jobContainer) {
 		err := h.e.signal(jc, "SIGTERM")
 		if paused {
-			h.e.unpause(jc) // the rest is killed later
+			h.e.unpause(jc) // those that cannot be continued are killed later
 			if err != nil {
-				_ = h.e.signal(jc, "SIGTERM") // not every daemon signals a paused one
+				_ = h.e.signal(jc, "SIGTERM") // some daemons do not signal paused containers
 			}
 		}
 	})

@@ -9,12 +9,12 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// maxResponse is how long an answer of a daemon may be, in bytes: ten thousand containers take 20 MB. Logs are read
-// piece by piece, and have no bound.
+// maxResponse is the greatest length of a daemon's response in bytes. Ten thousand containers take 20 MB. Logs are
+// read piece by piece, without this limit.
 const maxResponse = 32 << 20
 
-// limitResponses makes a client refuse answers of more than mostAnswer bytes. The client's library has no way to set a
-// transport of one's own and keep its encryption, so the transport hands its requests on.
+// limitResponses makes a client refuse responses longer than maxResponse. The client's library cannot use another
+// transport and keep its encryption, so the transport is wrapped.
 func (h *Host) limitResponses(c *client.Client) error {
 	outer, ok := c.HTTPClient().Transport.(*http.Transport)
 	if !ok {
@@ -26,7 +26,7 @@ func (h *Host) limitResponses(c *client.Client) error {
 	return nil
 }
 
-// limitedTransport carries requests out, and bounds the bodies of the answers.
+// limitedTransport makes requests, and limits the bodies of responses.
 type limitedTransport struct{ *http.Transport }
 
 func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -37,7 +37,7 @@ func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// limitedBody fails once more than left bytes have been read.
+// limitedBody returns an error once more than left bytes have been read.
 type limitedBody struct {
 	io.ReadCloser
 	request string

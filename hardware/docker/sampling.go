@@ -16,15 +16,14 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// cpuSample is a container's CPU time at an instant.
+// cpuSample is the CPU time of a container at an instant.
 type cpuSample struct {
 	used time.Duration
 	at   time.Time
 }
 
-// sampleNode samples the containers of a node until the engine is closed. Since it
-// asks the daemon repeatedly, it also finds out that a daemon no longer
-// answers.
+// sampleNode samples the containers of a node until the engine is closed. It calls the daemon regularly, so it also
+// finds out if a daemon no longer answers.
 func (e *Engine) sampleNode(n *daemonNode) {
 	tick := time.NewTicker(e.opts.Sampling)
 	defer tick.Stop()
@@ -35,8 +34,7 @@ func (e *Engine) sampleNode(n *daemonNode) {
 		case <-tick.C:
 		}
 		list := slices.DeleteFunc(e.Living(), func(jc *jobContainer) bool { return jc.node != n })
-		// All at once: the daemon answers when it has looked itself, which it
-		// does once a second.
+		// Call for all containers at once, because the daemon answers only after its own sample, once a second.
 		var looks errgroup.Group
 		for _, jc := range list {
 			looks.Go(func() error { return e.sampleContainer(jc) })
@@ -47,7 +45,7 @@ func (e *Engine) sampleNode(n *daemonNode) {
 	}
 }
 
-// sampleContainer looks at one container.
+// sampleContainer samples one container.
 func (e *Engine) sampleContainer(jc *jobContainer) error {
 	ctx, cancel := context.WithTimeout(e.ctx, DialLimit)
 	defer cancel()
@@ -61,7 +59,7 @@ func (e *Engine) sampleContainer(jc *jobContainer) error {
 	defer reply.Body.Close()
 	s, now, err := readStats(reply.Body)
 	if err != nil || now.at.IsZero() {
-		return err // it has just ended, or not yet begun
+		return err // it has just ended, or not started yet
 	}
 	e.mu.Lock()
 	before := jc.cpu
@@ -88,7 +86,7 @@ func (e *Engine) sampleContainer(jc *jobContainer) error {
 	return nil
 }
 
-// readStats reads what a daemon answers about a container's usage. The instant is zero where the container does not run.
+// readStats reads a daemon's statistics about a container. The instant is zero if the container does not run.
 func readStats(r io.Reader) (container.MemoryStats, cpuSample, error) {
 	var s container.StatsResponse
 	if err := json.NewDecoder(r).Decode(&s); err != nil || s.CPUStats.CPUUsage.TotalUsage == 0 {
@@ -97,7 +95,8 @@ func readStats(r io.Reader) (container.MemoryStats, cpuSample, error) {
 	return s.MemoryStats, cpuSample{time.Duration(saturated(s.CPUStats.CPUUsage.TotalUsage)), s.Read}, nil
 }
 
-// percent is the use of a core between two samples; a counter that goes back counts as 0.
+// percent returns the CPU usage between two samples, in percent of one core. A counter that has decreased counts as
+// 0.
 func percent(before, now cpuSample) float64 {
 	if span := now.at.Sub(before.at); span > 0 && now.used > before.used {
 		return 100 * float64(now.used-before.used) / float64(span)
@@ -107,8 +106,8 @@ func percent(before, now cpuSample) float64 {
 
 func saturated(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
-// resident is the memory in use, as the docker command shows it: without the
-// pages of files that were not used lately (cgroup v1, then v2).
+// resident returns the memory in use, as the docker command shows it: without pages of files that were not used
+// lately (cgroup v1, then v2).
 func resident(m container.MemoryStats) int64 {
 	for _, name := range []string{"total_inactive_file", "inactive_file"} {
 		if cached, ok := m.Stats[name]; ok && cached < m.Usage {

@@ -15,18 +15,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// session is the engine in a run.
+// session is the docker engine in a run of tfexp.
 type session struct {
 	run engine.Run
-	// urls lists the daemons of the run's hardware; hosts has the connections, by the address in the file.
+	// urls are the addresses of the daemons of the run's hardware. hosts has the connections, by address in the
+	// file.
 	urls  []string
 	hosts map[string]*Host
-	id    string     // labels the containers of the run
-	list  daemonList // the note in the folder of results
+	id    string     // label of the run's containers
+	list  daemonList // note in the folder of results
 }
 
-// openSession connects to the daemons of the run's hardware, and removes leftover containers of killed runs, of this
-// experiment and of others in the same folder. They would take CPU time from the present measurements.
+// openSession connects to the daemons of the run's hardware. It removes leftover containers of killed runs, of this
+// experiment and of others in the same parent folder, because they would use CPU time during measurements.
 func openSession(run engine.Run) (_ engine.Session, removed []string, err error) {
 	s := &session{run: run, hosts: map[string]*Host{}, id: rand.Text()}
 	for _, h := range run.Hardware {
@@ -46,7 +47,7 @@ func openSession(run engine.Run) (_ engine.Session, removed []string, err error)
 		return nil, nil, err
 	}
 	left := daemonList{Hosts: s.urls}
-	if before != nil { // a daemon that is asked twice has nothing left
+	if before != nil { // a second sweep of the same daemon finds nothing
 		left.Hosts, left.Sessions = slices.Concat(s.urls, before.Hosts), before.Sessions
 	}
 	removed, silent, err := s.sweep(run.Dir, left)
@@ -66,7 +67,7 @@ func openSession(run engine.Run) (_ engine.Session, removed []string, err error)
 	return s, removed, s.writeDaemonList()
 }
 
-// Engine makes an engine on the daemons of a hardware. The error is an *engine.Unavailable when one of them has gone
+// Engine makes an engine on the daemons of a hardware. The error is an *engine.Unavailable if a daemon has gone away
 // and does not come back.
 func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
 	set := settingsOf(task.Hardware)
@@ -75,7 +76,7 @@ func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, 
 		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
 		Warn: task.Warn, Cluster: task.Hardware.Cluster, Suspends: task.Suspends, Fleet: task.Fleet,
 	}
-	used := map[*Host]scheduler.Node{} // by the nodes of a daemon so far
+	used := map[*Host]scheduler.Node{} // cores and GPUs that nodes before use, by daemon
 	var nodes []Node
 	for i, url := range set.Hosts {
 		host := s.hosts[url]
@@ -103,7 +104,7 @@ func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, 
 	return New(task.Jobs, nodes, opts)
 }
 
-// Local reports whether all daemons of a hardware are this machine's.
+// Local reports whether all daemons of a hardware are on this machine.
 func (s *session) Local(h *engine.Hardware) bool {
 	return !slices.ContainsFunc(settingsOf(h).Hosts, func(url string) bool {
 		return s.hosts[url] == nil ||
@@ -111,8 +112,8 @@ func (s *session) Local(h *engine.Hardware) bool {
 	})
 }
 
-// gpusOf returns how a daemon names the GPUs that are used: on this machine those that tfexp may use itself, by their
-// UUIDs; elsewhere by their indices.
+// gpusOf returns the daemon's names of the first n usable GPUs. On this machine, these are UUIDs of the GPUs that
+// tfexp may use; on other machines, indexes.
 func (s *session) gpusOf(h *Host, n int) []string {
 	if n == 0 {
 		return nil
@@ -129,7 +130,8 @@ func (s *session) gpusOf(h *Host, n int) []string {
 	return ids
 }
 
-// cpusOf returns the CPUs of a daemon's machine that are used: on this machine those that tfexp may use itself.
+// cpusOf returns the CPU numbers of a daemon's machine that jobs may use. On this machine, these are the CPUs that
+// tfexp may use.
 func cpusOf(h *Host, threads int) []int {
 	if allowed := hardware.AllowedCPUs(); h.Local() && len(allowed) >= threads {
 		return allowed[:threads]
@@ -141,7 +143,7 @@ func cpusOf(h *Host, threads int) []int {
 	return cpus
 }
 
-// Close ends the connections. If the run has left no container, its daemons need not be checked again.
+// Close closes the connections. If the run has left no container, it removes the note.
 func (s *session) Close() error {
 	var errs []error
 	clean := true

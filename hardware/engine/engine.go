@@ -1,6 +1,6 @@
-// Package engine defines the kinds of engines. A hardware block names the Kind that runs its jobs. Each engine is a
-// package that registers its kind. The language, the keys, the documentation, the pipeline and doctor get all facts
-// about an engine from its kind, and know no engine by name. Package engine/all links in the engines that tfexp has.
+// Package engine defines engines. A hardware block names the Kind that runs its jobs. Each engine is a
+// package that registers its Kind. The language, keys, documentation, the pipeline and doctor use only kinds, and do
+// not name engines. Package engine/all imports the engines of tfexp.
 package engine
 
 import (
@@ -14,152 +14,152 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Array is work for a batch system: tasks that run the same command in any order, each with a different number.
+// Array is a job array of a batch system: tasks with different numbers that run the same command, in any order.
 type Array struct {
-	// Dir is a folder that all nodes see, absolute, in which tasks work and leave their output. Name is for people.
+	// Dir is the absolute path of a folder that all nodes can read and write. Tasks run in it. Name is the name of
+	// the array, for users.
 	Dir, Name string
-	// Command is the command of a task; the task's number is added as the last argument.
+	// Command is the command of each task. The number of the task is appended as the last argument.
 	Command []string
-	// Tasks are the numbers, ascending, from 0.
+	// Tasks are the numbers of the tasks, ascending, at least 0.
 	Tasks []int
-	// Threads are the cores of each task; with Whole it has a node to itself.
+	// Threads is the number of cores of each task. Whole says that each task has a node for itself.
 	Threads int
 	Whole   bool
-	// AtOnce bounds the tasks that run at the same time; 0: not.
+	// AtOnce is the greatest number of tasks that run at the same time; 0 means no limit.
 	AtOnce int
-	// Args are further arguments of the batch system.
+	// Args are further arguments for the batch system.
 	Args map[string]string
 }
 
-// MaxTasks is how many tasks an array has at most.
+// MaxTasks is the greatest number of tasks in an array.
 const MaxTasks = 1000
 
 // Batch is a batch system that runs cells on other machines. If it cannot do a request, the error is an *Unavailable
 // with a hint.
 type Batch interface {
-	// Check finds out whether an array could run, before anything is submitted.
+	// Check reports why an array could not run, without submitting it.
 	Check(context.Context, Array) error
-	// Submit submits an array and returns its number.
+	// Submit submits an array and returns its job number.
 	Submit(context.Context, Array) (job string, err error)
-	// UnfinishedTasks returns the tasks of arrays that wait or run, by the array's number. It asks once. After an error the
-	// caller should not give up: the system may answer later.
+	// UnfinishedTasks returns the tasks that wait or run, by the job number of the array. It asks the batch system
+	// once. After an error the caller should ask again later, because the system may be busy.
 	UnfinishedTasks(ctx context.Context, jobs []string) (map[string][]int, error)
-	// Cancel ends the remaining tasks of arrays.
+	// Cancel ends the unfinished tasks of arrays.
 	Cancel(ctx context.Context, jobs []string) error
 }
 
-// Changer is an engine whose programs can be changed while a cell runs, by the controllers that accompany its jobs.
+// Changer is an engine that can change the programs of jobs while a cell runs. Controllers need it.
 type Changer interface {
-	// Attend asks for a notice of every report (scheduler.Notice.Progress) of the jobs for which it is true. It is called
-	// before the first job starts.
+	// Attend makes the engine give a notice for every report (scheduler.Notice.Progress) of the jobs for which
+	// jobs[number] is true. It is called before the first job starts.
 	Attend(jobs []bool)
-	// Change makes to the program of a job from its next start on, with the files and the present message of the
-	// previous one.
+	// Change replaces the program of a job from its next start on. The new program gets the files and the present
+	// message of the old one.
 	Change(job int, to launch.Job) error
-	// Tell writes a message to a job's control file: at once for a running job, and for every later start. The message
-	// has the present state and the last request. The engine numbers a request without a serial.
+	// Tell writes a message to a job's control file: at once if the job runs, and at every later start. The engine
+	// adds the present state. If the request has no serial number, the engine gives it one.
 	Tell(job int, m contract.Message) error
-	// Restart asks a running job to save its work and to end, to be started again: scheduler.JobEnded follows, with the
-	// state Stopped.
+	// Restart makes a running job save its work and end. scheduler.JobEnded follows, with the state Stopped.
 	Restart(job int) error
 }
 
-// Traits are the properties of an engine that the language and the pipeline ask for before they treat its jobs.
+// Traits are the properties of an engine on which the language and the pipeline depend.
 type Traits struct {
-	// Real reports whether programs run, in real time: their jobs need programs, are sampled, and their cells run one at a
-	// time. The jobs of the other engines are simulated.
+	// Real says that the engine runs programs in real time. Jobs then need programs and are sampled, and cells run
+	// one at a time. Other engines simulate jobs.
 	Real bool
-	// Contained reports whether jobs run in containers, and so need an image.
+	// Contained says that jobs run in containers, and need an image.
 	Contained bool
-	// Here reports whether jobs are descendants of this process. The hardware is then always this machine, with its
-	// GPUs, and the CPU time of other programs can be separated from the jobs'.
+	// Here says that jobs are descendants of this process. The hardware is then this machine with its GPUs, and the
+	// CPU time of other programs can be measured.
 	Here bool
-	// Recorded reports whether the engine itself knows how long jobs take, from records of real ones: they need no run
-	// time and are not sampled, and where they have one, their cells are simulated as well.
+	// Recorded says that the engine knows how long jobs take, from records of real runs. Jobs then need no run time
+	// and are not sampled. If a job has a run time, its cell is also simulated.
 	Recorded bool
-	// Clusters reports whether hardware may have node blocks.
+	// Clusters says that hardware may have node blocks.
 	Clusters bool
-	// Loses reports whether nodes can go away while jobs run, and others take their places, even if the file does not
-	// mention it: its engines are then a supply.Provider.
+	// Loses says that nodes can be lost and replaced while jobs run, even if the experiment does not mention it.
+	// Engines of this kind implement supply.Provider.
 	Loses bool
-	// Changes reports whether nodes of a cluster can come and go as a fleet says that its engines are given: see
-	// Task.Fleet. Features describe fleets: see Extend.
+	// Changes says that nodes can come and go as a fleet decides (Task.Fleet). Features describe fleets: see Extend.
 	Changes bool
 }
 
-// Kind is an engine as everything outside its package sees it. Functions that may be nil say so.
+// Kind describes an engine for all code outside its package. Functions may be nil only if their comment says so.
 type Kind struct {
-	// Name is what hardware calls it: engine = "…". Rank is its place in lists; equal ranks are in the order of names.
+	// Name is the name in hardware blocks: engine = "…". Rank is the position in lists; equal ranks are ordered by
+	// name.
 	Name string
 	Rank int
-	// Doc continues the engine's name in the reference of the language: "runs jobs as processes of this machine".
+	// Doc is the text after the engine's name in the language reference: "runs jobs as processes of this machine".
 	// Example is a hardware block, in HCL.
 	Doc, Example string
 
 	Traits
 
-	// Args and Blocks are the additional arguments and blocks of hardware of this engine, NodeArgs the additional
-	// arguments of its node blocks. An argument that several engines read has one description.
+	// Args and Blocks are further arguments and blocks of hardware blocks with this engine, and NodeArgs of their
+	// node blocks. Engines that share an argument must describe it equally.
 	Args, NodeArgs []schema.Arg
 	Blocks         []*schema.Block
-	// Decode checks the engine's own arguments where they are written, and makes the engine's settings from them, which
-	// only the engine reads. It may be nil.
+	// Decode checks the engine's own arguments and returns the settings that it makes from them. Only the engine
+	// reads the settings. Decode may be nil.
 	Decode func(Block) (settings any, problems []Problem)
-	// Machine returns the defaults of a machine for arguments that its block does not set; zero fields have no default.
-	// It may be nil.
+	// Machine returns defaults for arguments of a machine that the block does not set. Zero fields mean no default.
+	// Machine may be nil.
 	Machine func(Block, Host) scheduler.Node
 
-	// Nodes returns the nodes of a hardware without node blocks; each is like the machine. If it is nil, the machine is
-	// the only node.
+	// Nodes returns the nodes of hardware without node blocks. If Nodes is nil, the machine is the only node.
 	Nodes func(Block, scheduler.Node) []scheduler.Node
 
-	// Capabilities returns the capabilities of the engine on a hardware. Policies that need more are refused when the
-	// file is read.
+	// Capabilities returns the capabilities of the engine on a hardware. Experiments with policies that need more are
+	// refused.
 	Capabilities func(*Hardware) scheduler.Capabilities
-	// Check looks at a hardware, and CheckJob at a job on it, before anything runs. They may be nil.
+	// Check checks a hardware, and CheckJob a job on it, before anything runs. Both may be nil.
 	Check    func(*Hardware, Host) []Problem
 	CheckJob func(*Hardware, *Job, Host) []Problem
-	// Lines are the key lines of the engine's settings. It may be nil.
+	// Lines returns the lines of cell keys for the engine's settings. It may be nil.
 	Lines func(*Hardware) []KeyLine
 
-	// Images looks for the container images that jobs need, and, if fetch is set, fetches the images that the settings
-	// want fetched. It returns the identity of each image, for keys, or "" if unknown. The error, an *Unavailable,
-	// names the first missing thing. Only engines whose jobs are Contained have it.
+	// Images returns the identity of each image that jobs need, for keys; "" if unknown. If fetch is true, it
+	// fetches images as the settings say. The error, an *Unavailable, names the first missing image or daemon. Only
+	// Contained engines have it.
 	Images func(ctx context.Context, needs []ImageNeed, fetch bool) (found []string, missing error)
-	// Open prepares the engine for a run: it removes leftovers of an earlier run that was killed, and returns them as
-	// phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells for
-	// them.
+	// Open prepares the engine for a run. It removes leftovers of an earlier run that was killed, and returns them
+	// as phrases ("process 1234 (python3)"). Only Real engines have it. It is called even if the run has no cells
+	// for the engine.
 	Open func(Run) (site Session, removed []string, err error)
-	// Batch returns the batch system that the engine belongs to, on which cells can run as tasks: tfexp run --on NAME. It
-	// may be nil.
+	// Batch returns the batch system of the engine, on which cells can run as tasks (tfexp run --on NAME). It may be
+	// nil.
 	Batch func() Batch
-	// Beside returns how many cores of this machine a cell takes whose compared cells run at the same time, on other
-	// cores; 0 if cells of the hardware run one at a time. It may be nil.
+	// Beside returns the number of this machine's cores that a cell uses, if compared cells run at the same time on
+	// different cores; 0 if cells run one at a time. It may be nil.
 	Beside func(*Hardware) int
-	// Records counts the jobs that an engine that is Recorded can replay on a hardware, each once.
+	// Records returns the number of recorded runs that a Recorded engine can replay on a hardware. It replays each
+	// once.
 	Records func(*Hardware) int
-	// Simulate makes the engine of a simulated cell. Only engines that are not real have it.
+	// Simulate makes the engine of a simulated cell. Only engines that are not Real have it.
 	Simulate func(Simulation) (scheduler.Engine, error)
 
-	// Doctor checks that the engine can run here. inUse reports whether a tfexp works in a folder of results. It may be
-	// nil.
+	// Doctor checks that the engine can run here. inUse reports whether a tfexp works in a folder of results. Doctor
+	// may be nil.
 	Doctor func(ctx context.Context, inUse func(folder string) bool) []hardware.Check
 }
 
-// Hardware is a machine or cluster of an experiment.
+// Hardware is a hardware block of an experiment.
 type Hardware struct {
 	Name    string
 	Kind    *Kind
 	Cluster scheduler.Cluster
-	// Suspends reports whether paused jobs save their work and end, and are started again when they go on: PauseArg.
+	// Suspends says that paused jobs save their work and end, and are started again when they resume: see PauseArg.
 	Suspends bool
-	// Settings is the result of the kind's Decode for the block.
+	// Settings is the result of Kind.Decode.
 	Settings any
-	// Place says where the block is written, "shop.hcl line 12", for hints.
+	// Place is the place of the block, for hints: "shop.hcl line 12".
 	Place string
 }
 
-// PauseArg is the argument of hardware that chooses how a paused job's programs are paused.
+// PauseArg is the argument of hardware that says how jobs are paused.
 var PauseArg = schema.Arg{
 	Name: "pause", Type: schema.String, Default: `"hold"`, Allowed: []string{"hold", Checkpointed}, Example: `"checkpoint"`,
 	Doc: "What tfexp does to the programs of a paused job:\n- `hold`: they are stopped, and keep their memory and GPUs.\n" +
@@ -168,67 +168,67 @@ var PauseArg = schema.Arg{
 		"the beginning.",
 }
 
-// Checkpointed is the value of PauseArg with which paused jobs end.
+// Checkpointed is the value of PauseArg with which a paused job saves its work and ends.
 const Checkpointed = "checkpoint"
 
-// HasGPUs reports whether some node has GPUs.
+// HasGPUs reports whether any node has GPUs.
 func (h *Hardware) HasGPUs() bool {
 	return slices.ContainsFunc(h.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 }
 
-// Job is a job of an experiment on a hardware.
+// Job is a job on a hardware, for checks.
 type Job struct {
 	Name                 string
 	Threads, GPUs, Nodes int
-	Memory               int64 // bytes; 0: not limited
-	// Roles reports whether the job has roles: its parts are separate programs.
+	Memory               int64 // bytes; 0 means no limit
+	// Roles says that the job has roles: each of its parts is a separate program.
 	Roles     bool
 	Container *launch.Container
 }
 
-// Host has the facts of this machine that engines use.
+// Host has the facts about this machine that engines use.
 type Host struct {
 	Threads     int
-	MemoryBytes int64 // 0: not known
+	MemoryBytes int64 // 0 means unknown
 	GPUs        int
 	GPUType     string
 	NoGPUs      string // why there are no GPUs; empty if there are some
 }
 
-// ImageNeed is the image of a container on a hardware.
+// ImageNeed is the need of a hardware for the image of a container.
 type ImageNeed struct {
 	Hardware *Hardware
 	Image    string
 }
 
-// Line is a line of a key's description. Lines of a hardware are labeled "hardware.…".
+// KeyLine is a line in the key of a cell. Lines about hardware are labeled "hardware.…".
 type KeyLine = schema.KeyLine
 
-// Block is a hardware block as its kind decodes it.
+// Block is the content of a hardware block, for Kind.Decode.
 type Block struct {
 	Values
-	// Base is the folder of the experiment file, to which paths are relative.
+	// Base is the folder of the experiment file. Paths are relative to it.
 	Base  string
 	Nodes []NodeBlock
 }
 
-// NodeBlock is a node block in it.
+// NodeBlock is the content of a node block.
 type NodeBlock struct {
 	Name  string
 	Count int
 	Values
 }
 
-// Values are the arguments of a block, by name: the values in the file, and the defaults. Their types follow the types
-// in the schema: String string, Integer int, Number float64, Bool bool, Duration time.Duration, Size int64, Strings
-// []string, StringMap map[string]string.
+// Values has the values of a block's arguments by name: from the file, or defaults. The Go types by schema type:
+// String string, Integer int, Number float64, Bool bool, Duration time.Duration, Size int64, Strings []string,
+// StringMap map[string]string.
 type Values struct {
 	All map[string]any
-	// Set has the names that the file itself sets, rightly or not.
+	// Set has the names of the arguments that the file sets, even wrongly.
 	Set map[string]bool
 }
 
-// Fill fills the fields of a struct whose tags name arguments.
+// Fill sets the fields of a struct whose tags name arguments.
 func (v Values) Fill(into any) { schema.Fill(into, v.All) }
 
 // Get returns a value; the zero value if it is not set.
@@ -237,26 +237,26 @@ func Get[T any](v Values, name string) T {
 	return value
 }
 
-// Problem is an error in a file. The language shows it where the argument is written.
+// Problem is an error in an experiment file. It is reported at the line of the argument.
 type Problem struct {
-	// Node counts the node blocks from 1; 0 is the hardware block. Arg is empty for the block itself.
+	// Node is the number of the node block, from 1; 0 means the hardware block. Arg is empty if the problem is about
+	// the block itself.
 	Node int
 	Arg  string
-	// Summary is a heading, Detail a sentence or two.
+	// Summary is a heading, and Detail one or two sentences.
 	Summary, Detail string
-	// Unavailable marks an experiment that is right, but cannot run on this machine (exit status 6).
+	// Unavailable says that the experiment is correct, but cannot run on this machine (exit status 6).
 	Unavailable bool
 }
 
-// Lost is the code of warnings of jobs that ended because the engine lost them, and not by themselves: their cell says
-// nothing about them.
+// Lost is the code of warnings about jobs that the engine has lost. The cell of such a job has no valid result.
 const Lost = "engine_lost"
 
-// Unavailable is returned when an engine, or something that it needs, is not available.
+// Unavailable is the error if an engine, or something that it needs, is not available.
 type Unavailable struct {
 	Engine string
 	Err    error
-	// Hint suggests a remedy.
+	// Hint is a remedy.
 	Hint string
 }
 

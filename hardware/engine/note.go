@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// mostNote bounds a note, in bytes.
+// mostNote is the greatest size of a note in bytes.
 const mostNote = 1 << 20
 
-// ReadNote reads an engine's note in the folder of a run. The folder may come from somebody else: a link must not lead
-// out of it, and a pipe must not make the reader wait.
+// ReadNote reads a note that an engine has written into the folder of a run. The folder may come from somebody else.
+// So it does not follow links out of the folder, and does not wait for a pipe.
 func ReadNote(dir, name string) ([]byte, error) {
 	f, err := folder.Open(dir, name)
 	if err != nil {

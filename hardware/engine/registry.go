@@ -9,9 +9,8 @@ import (
 
 var kinds = schema.NewRegistry("engine: kind", func(k *Kind) string { return k.Name }, func(k *Kind) int { return k.Rank })
 
-// Register adds a kind. It panics when the kind is not whole: when it lacks a name,
-// a sentence of documentation or a function that it must have, when its name is taken, or when it describes an
-// argument in another way than an engine that has it too.
+// Register registers a kind, and returns it. It panics if the kind lacks a name, documentation or a required
+// function, if the name is taken, or if another engine describes an argument differently.
 func Register(k *Kind) *Kind {
 	switch {
 	case k.Name == "" || k.Doc == "":
@@ -30,9 +29,9 @@ func Register(k *Kind) *Kind {
 	return kinds.Add(k)
 }
 
-// Extension is the addition of a feature to the blocks of hardware of some kinds.
+// Extension is an addition of a feature to the hardware blocks of some kinds.
 type Extension struct {
-	// To reports whether it adds to a kind.
+	// To reports whether the extension is for a kind.
 	To func(*Kind) bool
 	// NodeArgs and Blocks are as in Kind.
 	NodeArgs []schema.Arg
@@ -41,10 +40,10 @@ type Extension struct {
 
 var extensions []Extension
 
-// Extend adds to kinds, those that are registered later too.
+// Extend adds an extension to all kinds, also to kinds that are registered later.
 func Extend(x Extension) { extensions = append(extensions, x) }
 
-// AllNodeArgs returns the additional arguments of the kind's node blocks, and those that features add.
+// AllNodeArgs returns the further arguments of node blocks, from the kind and from features.
 func (k *Kind) AllNodeArgs() []schema.Arg {
 	all := slices.Clone(k.NodeArgs)
 	for _, x := range extensions {
@@ -55,7 +54,7 @@ func (k *Kind) AllNodeArgs() []schema.Arg {
 	return all
 }
 
-// AllBlocks returns the additional blocks of the kind's hardware, and those that features add.
+// AllBlocks returns the further blocks of hardware blocks, from the kind and from features.
 func (k *Kind) AllBlocks() []*schema.Block {
 	all := slices.Clone(k.Blocks)
 	for _, x := range extensions {
@@ -66,20 +65,20 @@ func (k *Kind) AllBlocks() []*schema.Block {
 	return all
 }
 
-// Kinds returns all kinds, in the order of their ranks.
+// Kinds returns all kinds, ordered by rank.
 func Kinds() []*Kind { return kinds.All() }
 
-// Find returns the kind of a name, or nil.
+// Find returns the kind with a name, or nil.
 func Find(name string) *Kind {
 	k, _ := kinds.Find(name)
 	return k
 }
 
-// Names returns the names of the kinds for which is holds; of all if it is nil.
+// Names returns the names of the kinds for which is returns true; of all kinds if is is nil.
 func Names(is func(*Kind) bool) []string { return kinds.Names(is) }
 
-// Local returns the engine that samples the programs of simulated jobs: the first engine that runs programs on this
-// machine itself. It is nil if no engine does.
+// Local returns the first engine that runs programs on this machine; nil if no engine does. It takes the samples of
+// simulated jobs.
 func Local() *Kind {
 	for _, k := range kinds.All() {
 		if k.Real && k.Here {

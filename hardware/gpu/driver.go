@@ -16,24 +16,22 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// driver asks the driver's own files and its program nvidia-smi.
+// driver finds GPUs by the files of the NVIDIA driver and by nvidia-smi.
 type driver struct {
-	proc string // the folder of the driver's files
-	smi  string // the program; looked up in PATH
+	proc string // folder of the driver's files
+	smi  string // name of the program, searched in PATH
 }
 
-// The usual places.
+// systemDriver has the usual paths.
 var systemDriver = driver{proc: "/proc/driver/nvidia", smi: "nvidia-smi"}
 
-// patience bounds a call of nvidia-smi, which takes seconds when the driver
-// has to wake the GPUs first.
+// patience limits a call of nvidia-smi. It takes seconds if the driver must initialize the GPUs first.
 const patience = 15 * time.Second
 
-// Devices reads the files, which takes no time. It calls nvidia-smi in two
-// cases only: the files lack the UUIDs, as long as nobody has used the GPUs, or
-// there are no files, as under Windows.
+// Devices reads the driver's files, which is fast. It calls nvidia-smi only if the files have no UUIDs, because no
+// program has used the GPUs since the boot, or if there are no files, as on Windows.
 func (d driver) Devices() ([]Device, error) {
-	folders, _ := filepath.Glob(filepath.Join(d.proc, "gpus", "*")) // the pattern is valid
+	folders, _ := filepath.Glob(filepath.Join(d.proc, "gpus", "*")) // the pattern is valid, so there is no error
 	slices.Sort(folders)                                            // by PCI address
 	var devices []Device
 	for i, dir := range folders {
@@ -60,7 +58,7 @@ func (d driver) Devices() ([]Device, error) {
 		return devices, nil
 	}
 	asked, err := d.ask()
-	if err != nil && len(devices) > 0 { // an index will do, in the order of the addresses
+	if err != nil && len(devices) > 0 { // use indexes in the order of addresses instead of UUIDs
 		for i := range devices {
 			devices[i].ID = strconv.Itoa(i)
 		}
@@ -69,11 +67,11 @@ func (d driver) Devices() ([]Device, error) {
 	return asked, err
 }
 
-// ask has nvidia-smi list the GPUs.
+// ask calls nvidia-smi to list the GPUs.
 func (d driver) ask() ([]Device, error) {
 	rows, err := d.query("index", "uuid", "name", "memory.total")
 	if err != nil {
-		return nil, err // the error names the missing thing
+		return nil, err // the error names the missing program
 	}
 	var devices []Device
 	for _, row := range rows {
@@ -86,7 +84,7 @@ func (d driver) ask() ([]Device, error) {
 	return devices, nil
 }
 
-// Read asks nvidia-smi.
+// Read calls nvidia-smi.
 func (d driver) Read(devices []Device) ([]Reading, error) {
 	rows, err := d.query("index", "utilization.gpu", "memory.used", "power.draw")
 	if err != nil {
@@ -103,10 +101,10 @@ func (d driver) Read(devices []Device) ([]Reading, error) {
 	return readings, nil
 }
 
-// Driver reads the version from the driver's own file, or asks nvidia-smi.
+// Driver returns the version from the driver's file, or else from nvidia-smi.
 func (d driver) Driver() string {
 	if raw, err := folder.ReadSystem(filepath.Join(d.proc, "version")); err == nil {
-		// NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue …
+		// The line is: NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue …
 		_, rest, _ := strings.Cut(string(raw), "Kernel Module")
 		for word := range strings.FieldsSeq(rest) {
 			if word[0] >= '0' && word[0] <= '9' {
@@ -120,13 +118,13 @@ func (d driver) Driver() string {
 	return ""
 }
 
-// Period is long: a call of nvidia-smi takes some 50 ms of a core.
+// Period is long, because a call of nvidia-smi takes about 50 ms of CPU time.
 func (driver) Period() time.Duration { return 5 * time.Second }
 
-// Close has nothing to do.
+// Close does nothing.
 func (driver) Close() error { return nil }
 
-// query returns a row of fields for each GPU.
+// query returns the given fields of each GPU.
 func (d driver) query(fields ...string) ([][]string, error) {
 	program, err := exec.LookPath(d.smi)
 	if err != nil {
@@ -160,7 +158,7 @@ func (d driver) query(fields ...string) ([][]string, error) {
 	return rows, nil
 }
 
-// number reads a field; "[N/A]" and "[Not Supported]" are unknown.
+// number parses a field; "[N/A]" and "[Not Supported]" mean unknown and become -1.
 func number(field string) float64 {
 	x, err := strconv.ParseFloat(field, 64)
 	if err != nil || !(x >= 0 && x < 1e12) {
@@ -169,10 +167,10 @@ func number(field string) float64 {
 	return x
 }
 
-// mebibytes reads a field in MiB.
+// mebibytes parses a field in MiB and returns bytes.
 func mebibytes(field string) int64 {
 	if x := number(field); x >= 0 {
-		return int64(x) << 20 // below 2^60
+		return int64(x) << 20 // less than 2^60
 	}
 	return -1
 }

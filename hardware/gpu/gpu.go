@@ -1,13 +1,8 @@
-// Package gpu finds this machine's NVIDIA GPUs and watches them: how busy they
-// are, how much memory and power they take.
+// Package gpu finds this machine's NVIDIA GPUs, and measures their utilization, memory and power.
 //
-// There are two sources. A binary built with cgo and the tag nvml asks NVIDIA's
-// management library in its own process. Every other binary reads the driver's
-// files under /proc and gets the rest from nvidia-smi, which comes with each
-// driver: so the static binary finds GPUs as well. The library is behind a tag
-// because a binary that links to it holds symbols which only the driver has;
-// where compilers bind all symbols at start, it would not even start on
-// machines without one.
+// There are two sources. A build with cgo and the tag nvml uses NVIDIA's management library. Every other build reads
+// the driver's files under /proc and calls nvidia-smi, which is part of every driver. So a static binary finds GPUs
+// too. The library needs a tag, because a binary that links to it may not start on a machine without the driver.
 package gpu
 
 import (
@@ -21,57 +16,51 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Device is one GPU, or one part of a GPU that is divided (MIG).
+// Device is a GPU, or a part of a GPU that is divided (MIG).
 type Device struct {
-	// ID is its name for programs, in CUDA_VISIBLE_DEVICES: its UUID,
-	// or its index where that is unknown.
+	// ID identifies the device in CUDA_VISIBLE_DEVICES: its UUID, or its index if the UUID is unknown.
 	ID string
-	// Index counts from 0 in the order of the PCI bus. Parts of a GPU have the
-	// index of the whole.
+	// Index counts from 0 in the order of the PCI bus. Parts of a GPU have the index of the GPU.
 	Index int
-	// Name is the model, "NVIDIA A100-SXM4-40GB".
+	// Name is the model: "NVIDIA A100-SXM4-40GB".
 	Name string
-	// MemoryBytes is 0 where it is unknown.
+	// MemoryBytes is the size of its memory; 0 if unknown.
 	MemoryBytes int64
 }
 
-// Reading is the activity of a GPU at an instant. Values that the GPU does not report are negative.
+// Reading is the state of a GPU at an instant. A negative value means that the GPU does not report it.
 type Reading struct {
-	// Utilization is the percentage of the time in which the GPU computed, over
-	// the driver's last period (a sixth of a second to a second).
+	// Utilization is the percentage of time in which the GPU was busy, over the driver's last period (1/6 s to 1 s).
 	Utilization float64
-	// MemoryBytes is in use, by whomever.
+	// MemoryBytes is the memory that any programs use.
 	MemoryBytes int64
-	// Watts is the power drawn.
+	// Watts is the present power draw.
 	Watts float64
 }
 
-// Source is where GPUs are found. Its methods may be called from one goroutine
-// at a time.
+// Source finds and measures GPUs. At most one goroutine may call its methods at a time.
 type Source interface {
-	// Devices lists the GPUs, in the order of their indices. The error wraps
-	// ErrNoDriver on a machine without GPUs.
+	// Devices returns the GPUs ordered by index. The error wraps ErrNoDriver on a machine without GPUs.
 	Devices() ([]Device, error)
-	// Read looks at GPUs, and returns a reading for each, in the same order.
+	// Read returns a reading of each device, in the same order.
 	Read([]Device) ([]Reading, error)
-	// Period is how often the GPUs can be read at little cost.
+	// Period is the shortest time between readings at which they cost little.
 	Period() time.Duration
-	// Driver is the version of the driver; empty where it is unknown.
+	// Driver returns the version of the driver; empty if unknown.
 	Driver() string
 	// Close releases the resources of the source.
 	Close() error
 }
 
-// ErrNoDriver is wrapped when there is no NVIDIA driver, and so no GPU that
-// jobs could use.
+// ErrNoDriver is wrapped if the machine has no NVIDIA driver, so that jobs cannot use GPUs.
 var ErrNoDriver = errors.New("no NVIDIA driver")
 
-// VisibleEnv is the variable that lists the GPUs of a CUDA program.
+// VisibleEnv is the environment variable that says which GPUs a CUDA program may use.
 const VisibleEnv = "CUDA_VISIBLE_DEVICES"
 
-// Visible returns the devices that this process may use, in the order of the value
-// of VisibleEnv; all of them if it is not set. As in CUDA, entries are indices or
-// beginnings of UUIDs, and the first that names no device ends the list.
+// Visible returns the devices that this process may use, in the order of value, the value of VisibleEnv; all devices
+// if set is false. As in CUDA, an entry is an index or the start of a UUID, and an entry that matches no device ends
+// the list.
 func Visible(devices []Device, value string, set bool) []Device {
 	if !set {
 		return devices
@@ -95,12 +84,12 @@ func (d Device) is(entry string) bool {
 	return entry != "" && strings.HasPrefix(d.ID, entry)
 }
 
-// IDs returns the names of devices for programs: see Device.ID.
+// IDs returns the ID of each device.
 func IDs(devices []Device) []string {
 	return schema.Each(devices, func(d Device) string { return d.ID })
 }
 
-// Models sums devices up in a phrase: "2 × NVIDIA A100-SXM4-40GB".
+// Models returns a phrase with the number of devices of each model: "2 × NVIDIA A100-SXM4-40GB".
 func Models(devices []Device) string {
 	var names []string
 	counts := map[string]int{}

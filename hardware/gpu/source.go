@@ -1,10 +1,10 @@
 package gpu
 
-// Library returns a source that asks NVIDIA's management library; the error wraps ErrNoDriver where there is none. Package
-// nvml sets it, in programs that are built with it.
+// Library returns a source that uses NVIDIA's management library. The error wraps ErrNoDriver on a machine without
+// the library. Package nvml sets Library; it is nil in builds without that package.
 var Library func() (Source, error)
 
-// Open returns the source of this machine's GPUs: the library, or the driver's files and nvidia-smi where it cannot be used.
+// Open returns the source for this machine's GPUs: the library, or else the driver's files and nvidia-smi.
 func Open() Source {
 	if Library != nil {
 		if s, err := Library(); err == nil {

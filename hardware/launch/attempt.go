@@ -13,30 +13,30 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// ProgressAttempt follows the progress of one attempt of a job: the lines of its
-// output, and other sources that it has. It is made by Board.Follow.
+// ProgressAttempt receives the progress of one attempt of a job, from its output and from other sources.
+// ProgressBoard.Follow returns it.
 type ProgressAttempt struct {
 	board *ProgressBoard
 	job   int
-	place string // where the job is written
-	steps bool   // the job's units are steps, and not epochs
-	units int    // of the job; 0 when nobody waits for them
+	place string // where the job is in the file, for messages
+	steps bool   // the job's work is in steps, not epochs
+	units int    // total units of the job; 0 if nobody needs reports of progress
 	tail  contract.Tail
-	other ProgressReader // besides its lines
+	other ProgressReader // reads progress from other sources; may be nil
 	stop  chan struct{}
 	read  sync.WaitGroup
-	// meeting is the look at the parts of the job; nil without.
+	// meeting checks whether the parts of the job connect; nil for a job without parts.
 	meeting *meeting
 
 	mu         sync.Mutex // guards the fields below, and the order of the notices
-	done, next int        // units reported; when Ready is to turn true
-	// delay is the shortest time between a line that says when it was printed and its reading; by the two clocks, which
-	// may differ.
+	done, next int        // done units were reported; at next units, Ready becomes true
+	// delay is the shortest time so far from the printing of a line to its reading. It includes the difference
+	// between the clocks of program and engine.
 	delay         time.Duration
 	took, refused []control.Setting
 }
 
-// Follow returns the follower of the next attempt of a job.
+// Follow returns the receiver for the next attempt of a job.
 func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
 	a := &ProgressAttempt{board: b, job: job, place: j.Place, steps: j.Steps, next: 1, delay: math.MaxInt64}
 	if b.oneClock {
@@ -51,16 +51,16 @@ func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
 	return a
 }
 
-// wanted reports whether somebody wants the reports.
+// wanted reports whether anything needs the reports.
 func (a *ProgressAttempt) wanted() bool { return a.units > 0 || a.board.listen != nil || a.followed() }
 
-// followed reports whether every report is a separate notice.
+// followed reports whether every report becomes a separate notice.
 func (a *ProgressAttempt) followed() bool {
 	return a.job < len(a.board.follow) && a.board.follow[a.job]
 }
 
-// Output returns the function to call with the output of the attempt, by one
-// goroutine at a time; nil if nobody wants the output.
+// Output returns the function to call with each piece of the attempt's output, by one goroutine at a time. It is nil
+// if nothing needs the output.
 func (a *ProgressAttempt) Output() func(output []byte) {
 	if !a.wanted() {
 		return nil
@@ -73,13 +73,13 @@ func (a *ProgressAttempt) Output() func(output []byte) {
 			a.news(p)
 		}
 	}
-	var before, last time.Duration // when lines were read: of an earlier piece, and of any
+	var before, last time.Duration // instants of reading: before, of an earlier piece; last, of any piece
 	return func(output []byte) {
 		a.tail.Add(output, func(p contract.Progress) {
 			last = a.board.now()
 			a.tell(p, max(last-a.age(&p, last-before), 0), last)
 		})
-		if len(output) < fullPiece { // else more was waiting
+		if len(output) < fullPiece { // there was no more output to read
 			before = last
 		}
 		if a.other.Output != nil {
@@ -88,15 +88,15 @@ func (a *ProgressAttempt) Output() func(output []byte) {
 	}
 }
 
-// fullPiece is the length in bytes of a piece of output that may have left others behind.
+// fullPiece is the size in bytes of a piece after which there may be more output to read.
 const fullPiece = 16 << 10
 
-// jump is the excess of a line's age from which the clocks count as changed.
+// jump is the extra age of a line from which it is assumed that a clock was set.
 const jump = time.Second
 
-// age is how long a line has waited to be read: almost zero, except on a busy machine. If the program's clock is not
-// ours, it is the extra time of this line over the fastest one so far. It has waited for no longer than most, the time since
-// an earlier line was read: where it seems to, a clock was set meanwhile.
+// age returns how long a line has waited to be read: almost zero, except on a busy machine. If the program has
+// another clock, it is the extra time over the fastest line so far. A line cannot have waited longer than most, the
+// time since an earlier read. If it seems so, a clock was set.
 func (a *ProgressAttempt) age(p *contract.Progress, most time.Duration) time.Duration {
 	if p.At == nil {
 		return 0
@@ -115,7 +115,7 @@ func (a *ProgressAttempt) age(p *contract.Progress, most time.Duration) time.Dur
 	return min(age, most)
 }
 
-// tell reports progress, with the instants at which it was made and read.
+// tell reports progress. at is the instant of the progress, read when its line was read.
 func (a *ProgressAttempt) tell(p contract.Progress, at, read time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -148,7 +148,7 @@ func (a *ProgressAttempt) tell(p contract.Progress, at, read time.Duration) {
 	}
 }
 
-// news keeps the program's news about its settings for the notice of its next report.
+// news keeps the messages of the program about its settings, for the notice of its next report.
 func (a *ProgressAttempt) news(p contract.Progress) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -163,10 +163,10 @@ func (a *ProgressAttempt) news(p contract.Progress) {
 	}
 }
 
-// pollPause is the time between two looks at the other sources of a job's progress.
+// pollPause is the time between two polls of other sources of progress.
 const pollPause = 200 * time.Millisecond
 
-// Begin begins to look at the other sources of the attempt, whose program has started.
+// Begin starts to poll the other sources of the attempt. It is called when the program has started.
 func (a *ProgressAttempt) Begin() {
 	if a.other.Poll == nil {
 		return
@@ -185,7 +185,7 @@ func (a *ProgressAttempt) Begin() {
 	})
 }
 
-// poll reports the progress that the job's other source, such as a file of events, has had since the last call.
+// poll reports the progress that other sources, such as an event file, have had since the last call.
 func (a *ProgressAttempt) poll() {
 	a.other.Poll(a.made, a.warn)
 }
@@ -202,8 +202,8 @@ func (a *ProgressAttempt) warn(code, text string) {
 	}
 }
 
-// End ends the attempt, when all that it wrote has been read. finished reports
-// whether the program did all of its work: then its other source should be there.
+// End ends the attempt, after all of its output has been read. finished says that the program did all of its work;
+// missing other sources then cause a warning.
 func (a *ProgressAttempt) End(finished bool) {
 	if a == nil {
 		return

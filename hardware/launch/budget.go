@@ -9,11 +9,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// EvaluationGrace is how long a program may go on when its budget is used up, to evaluate its model and to end.
+// EvaluationGrace returns how long a program may run after its budget is used up, to evaluate its model and to end.
 func EvaluationGrace(budget time.Duration) time.Duration { return 10*time.Second + budget/10 }
 
-// Alarm returns the service time at which an attempt of the job is ended as failed, and why; 0 for never. before is the
-// service time of the attempts before it.
+// Alarm returns the service time at which an attempt of the job is ended as failed, and the reason; 0 means never.
+// before is the service time of earlier attempts.
 func (j *Job) Alarm(before time.Duration) (limit time.Duration, reason string) {
 	limit, reason = j.Limit, fmt.Sprintf("time limit of %s", j.Limit)
 	if j.Budget == nil {
@@ -27,7 +27,7 @@ func (j *Job) Alarm(before time.Duration) (limit time.Duration, reason string) {
 	return limit, reason
 }
 
-// Left is the rest of the job's budget after the used time; 0 for a job without a budget.
+// Left returns the unused part of the job's budget; 0 for a job without a budget.
 func (j *Job) Left(used time.Duration) time.Duration {
 	if j.Budget == nil {
 		return 0
@@ -35,9 +35,9 @@ func (j *Job) Left(used time.Duration) time.Duration {
 	return max(*j.Budget-used, 0)
 }
 
-// Stands is the message in the control file of a job with a budget, apart from its thread pools. It has the allotment
-// of n units: GPUs, if the job asked for some, and else cores. It has the change from the previous allotment (before is
-// 0 if unknown), and the rest of the budget. It is empty for a job without a budget.
+// Stands returns the message for the control file of a job with a budget, without its thread pools; empty for other
+// jobs. It has the allotment n (GPUs if the job requests some, else cores), its change from the previous allotment
+// (before; 0 means unknown), and the remaining budget.
 func (j *Job) Stands(n, before int, used time.Duration) contract.Message {
 	if j.Budget == nil {
 		return contract.Message{}
@@ -66,8 +66,7 @@ func (j *Jobs[P]) Change(job int, to Job) error {
 	return nil
 }
 
-// Tell implements engine.Changer. In a job with several parts, the message goes to the first part, which speaks for the
-// job.
+// Tell implements engine.Changer. In a job with several parts, the leading part gets the message.
 func (j *Jobs[P]) Tell(job int, m contract.Message) error {
 	j.mu.Lock()
 	if job < 0 || job >= len(j.jobs) {
@@ -108,34 +107,33 @@ func (j *Jobs[P]) Restart(job int) error {
 	return nil
 }
 
-// Job returns a job as it starts next.
+// Job returns a job as it will be at its next start.
 func (j *Jobs[P]) Job(job int) Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.jobs[job]
 }
 
-// CheckpointSaves has the reports of a job's programs about their checkpoints. A killed attempt
-// cannot report its lost work, but the attempt that resumes can. The zero value is ready for an
-// attempt.
+// CheckpointSaves collects the reports of a job's programs about their checkpoints. A killed attempt cannot report
+// its lost work; the next attempt does. The zero value is ready for use.
 type CheckpointSaves struct {
 	tail contract.Tail
 
-	mu                           sync.Mutex // guards what follows
+	mu                           sync.Mutex // guards the fields below
 	checkpoints, redone, restore float64    // seconds
 	began, saved                 time.Duration
-	waits                        bool // there is a checkpoint, from which the program has not gone on yet
-	any                          bool // there is a checkpoint, of this attempt or of one before
+	waits                        bool // the program has not resumed from the checkpoint yet
+	any                          bool // this attempt or an earlier one has written a checkpoint
 }
 
-// After prepares s for the attempt after another.
+// After prepares s for an attempt that follows another.
 func (s *CheckpointSaves) After(last *CheckpointSaves) {
 	last.mu.Lock()
 	defer last.mu.Unlock()
 	s.any, s.waits = last.any, last.any
 }
 
-// GoOn prepares s for the same attempt, whose programs have ended and are started again.
+// GoOn prepares s for the same attempt, after its programs were ended and started again.
 func (s *CheckpointSaves) GoOn(last *CheckpointSaves) {
 	last.mu.Lock()
 	defer last.mu.Unlock()
@@ -144,9 +142,9 @@ func (s *CheckpointSaves) GoOn(last *CheckpointSaves) {
 	s.began, s.saved = last.began, last.saved
 }
 
-// Listen returns the receiver of the output of the program that speaks for the job. It passes the
-// output on to also, which may be nil. It is called by one goroutine at a time. service is the
-// service time of the attempt so far.
+// Listen returns a function that receives the output of the job's leading program. It passes the output on to also,
+// unless that is nil. It must be called by one goroutine at a time. service returns the service time of the attempt
+// so far.
 func (s *CheckpointSaves) Listen(also func([]byte), service func() time.Duration) func([]byte) {
 	s.tail.News = func(p contract.Progress) {
 		now := service()
@@ -174,7 +172,7 @@ func (s *CheckpointSaves) Listen(also func([]byte), service func() time.Duration
 	}
 }
 
-// Attempt returns the outcome of the attempt after the given service time.
+// Attempt returns the result of the attempt, which had the service time ran.
 func (s *CheckpointSaves) Attempt(ran time.Duration) scheduler.Attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()

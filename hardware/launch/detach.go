@@ -2,17 +2,19 @@ package launch
 
 import "fmt"
 
-// detachedCode is the code of warnings of programs that end before the programs that they have started.
+// detachedCode is the code of warnings about programs that end before programs which they have started.
 const detachedCode = "detached"
 
-// endRemark describes the work that a finished job may have left undone; nil where no feature knows.
+// endRemark returns a remark about work that a finished job may have left undone; nil if no feature has registered
+// one.
 var endRemark func(j *Job) string
 
-// RegisterEndRemark has a feature look at the jobs that have done their work. Its result, unless empty, is a warning.
+// RegisterEndRemark registers a function that is called for each job that has finished. If its result is not empty,
+// it becomes a warning.
 func RegisterEndRemark(remark func(j *Job) string) { endRemark = remark }
 
-// detachedWork describes the work of a job that continued when its program had ended; empty for none. left counts the
-// processes that were ended.
+// detachedWork returns a warning about a job: left processes still ran after its program had ended. It is empty if
+// there is no reason to warn.
 func detachedWork(j *Job, left int) string {
 	switch {
 	case left > 0:

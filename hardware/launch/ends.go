@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Stop asks a job to end: SIGTERM, then SIGKILL after the grace. A job with a failed part ends as failed.
+// Stop ends a job: SIGTERM, then SIGKILL after the grace. A job with a failed part ends as failed.
 func (j *Jobs[P]) Stop(job int) error {
 	if j.stopSuspended(job, "stopped") {
 		return nil
@@ -19,7 +19,7 @@ func (j *Jobs[P]) Stop(job int) error {
 	j.mu.Lock()
 	failed := r.failed()
 	j.mu.Unlock()
-	if failed != "" { // and the scheduler has found that it cannot go on without
+	if failed != "" { // the scheduler has found that the job cannot continue without it
 		j.terminate(r, scheduler.Failed, failed)
 	} else {
 		j.terminate(r, scheduler.Stopped, "stopped")
@@ -27,7 +27,7 @@ func (j *Jobs[P]) Stop(job int) error {
 	return nil
 }
 
-// terminate asks a job to end, and sees to it after the grace.
+// terminate ends a job for a cause: SIGTERM, then SIGKILL after the grace.
 func (j *Jobs[P]) terminate(r *RunningJob[P], cause scheduler.State, reason string) {
 	j.mu.Lock()
 	if r.leadGone() || r.cause != 0 {
@@ -40,7 +40,8 @@ func (j *Jobs[P]) terminate(r *RunningJob[P], cause scheduler.State, reason stri
 	j.ask(r, programs, time.Now().Add(j.opts.Grace))
 }
 
-// ask asks programs of a job to end: SIGTERM, then SIGKILL at an instant. Of two instants the earlier one counts.
+// ask sends SIGTERM to programs of a job, and SIGKILL at an instant. If ask is called again, the earlier instant is
+// kept.
 func (j *Jobs[P]) ask(r *RunningJob[P], programs []P, until time.Time) {
 	j.mu.Lock()
 	var fresh []P
@@ -65,7 +66,7 @@ func (j *Jobs[P]) ask(r *RunningJob[P], programs []P, until time.Time) {
 	}
 }
 
-// kill ends programs at once.
+// kill kills programs at once.
 func (j *Jobs[P]) kill(programs []P) {
 	j.mu.Lock()
 	now := time.Now()
@@ -79,7 +80,7 @@ func (j *Jobs[P]) kill(programs []P) {
 	}
 }
 
-// Asked reports whether tfexp itself ends a program, or its node is taken away.
+// Asked reports whether tfexp ends a program, or its node is taken away.
 func (j *Jobs[P]) Asked(p P) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -94,14 +95,14 @@ func (j *Jobs[P]) Lost(p P) bool {
 	return p.Base().lost
 }
 
-// Deadline is the instant after which the remaining processes of an exited program are killed.
+// Deadline returns the instant after which remaining processes of an exited program are killed.
 func (j *Jobs[P]) Deadline(p P) time.Time {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return p.Base().deadline
 }
 
-// Part is the part that a program holds at present, and paused whether its job is paused.
+// Part returns the part of a job that a program is, with its present resources.
 func (j *Jobs[P]) Part(p P) scheduler.Part {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -129,7 +130,7 @@ func (j *Jobs[P]) Living() []P {
 	return programs
 }
 
-// Programs returns the programs of a job's last attempt: the first speaks for it.
+// Programs returns the programs of a job's last attempt. The first is the leading one.
 func (j *Jobs[P]) Programs(job int) []P {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -146,7 +147,8 @@ func (j *Jobs[P]) Gone(p P) bool {
 	return p.Base().gone
 }
 
-// Runs notes that a program runs only now, which counts as the beginning of its job's service time if it speaks for it.
+// Runs records that a program starts to run only now. If it is the leading program, the service time of its job
+// starts now.
 func (j *Jobs[P]) Runs(p P) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -155,28 +157,28 @@ func (j *Jobs[P]) Runs(p P) {
 	}
 }
 
-// Fate is how a program ended, but for why tfexp has ended it.
+// Fate says how a program ended, as seen without the actions of tfexp.
 type Fate struct {
-	// At is when that was over; zero for now.
+	// At is the instant of the end; zero means now.
 	At time.Time
-	// Finished reports whether it has done all of its work: exit status 0. Why describes any other end.
+	// Finished says that the program has done all of its work: exit status 0. Otherwise Why describes the end.
 	Finished bool
 	Why      string
-	// Exit is its exit status; -1 if it has none.
+	// Exit is the exit status; -1 if it has none.
 	Exit int
-	// Output is why its output is not complete; nil when it is.
+	// Output is the reason why the output is incomplete; nil if it is complete.
 	Output error
-	// Remark is added to the reason of the job's end.
+	// Remark is appended to the reason why the job ended.
 	Remark string
-	// Left counts the processes that the program left running; they have been ended.
+	// Left is the number of processes that the program left running, and that were ended.
 	Left int
-	// User, System and MaxRSS are its usage, as in launch.Usage.
+	// User, System and MaxRSS are as in Usage.
 	User, System time.Duration
 	MaxRSS       int64
 }
 
-// Exited notes that a program has exited; processes that it started may still live. The job ends with the program that
-// speaks for it. Its parameter servers then end too, since they would wait endlessly.
+// Exited records that a program has exited; processes that it started may still run. When the leading program exits,
+// the job ends. Its parameter servers are then ended too, because they would wait forever.
 func (j *Jobs[P]) Exited(p P, at time.Time, finished bool) {
 	s := p.Base()
 	r := j.of(p)
@@ -196,15 +198,15 @@ func (j *Jobs[P]) Exited(p P, at time.Time, finished bool) {
 	j.ask(r, others, time.Now().Add(j.opts.Grace))
 }
 
-// of returns the attempt that a program belongs to. A program is attended only once its job is among the live.
+// of returns the attempt of a program. The attempt is in live before Attend is called for its programs.
 func (j *Jobs[P]) of(p P) *RunningJob[P] {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.live[p.Base().Number]
 }
 
-// Ended notes that no process of a program is left. If it was the last program of its job, Ended gives notice of the
-// job's end. shut is called with the last line of the log: the reason why the program did not finish, empty if it did.
+// Ended records that all processes of a program are gone. After the last program of a job, it reports the end of the
+// job. It calls shut with the last line for the log: the reason why the program did not finish, or "".
 func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	s, r := p.Base(), j.of(p)
 	if s.Lead {
@@ -248,10 +250,10 @@ func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	defer j.mu.Unlock()
 	s.done = true
 	j.settle(r)
-	close(s.Over) // so that a loss that waits for it comes after the end of its job
+	close(s.Over) // after the job's end is recorded, so that a loss comes after it
 }
 
-// failed is why one of the parts that the job still counts on failed; empty when none has. mu must be held.
+// failed returns why a part failed that the job still needs; empty if no part has. mu must be held.
 func (r *RunningJob[P]) failed() string {
 	for _, p := range r.programs {
 		if why := p.Base().failed; why != "" {
@@ -261,8 +263,7 @@ func (r *RunningJob[P]) failed() string {
 	return ""
 }
 
-// partFailed gives notice of a part that failed by itself, if the job may be able to do without, and ends the job
-// otherwise.
+// partFailed reports a failed part if the job may continue without it. Otherwise it ends the job.
 func (j *Jobs[P]) partFailed(r *RunningJob[P], s *JobState, why string) {
 	j.mu.Lock()
 	s.failed = why
@@ -285,10 +286,11 @@ func leaves[P RunningProgram](r *RunningJob[P], s *JobState, finished bool) bool
 	return s.lost && r.cause == 0 && !finished
 }
 
-// judge returns how a program of the job ended, and why if it did not finish. mu must be held.
+// judge returns the state of the job after a program ended, and the reason if the job did not finish. mu must be
+// held.
 func (r *RunningJob[P]) judge(f Fate) (scheduler.State, string) {
 	switch {
-	case r.cause != 0 && !(r.failed() != "" && f.Finished && f.Output == nil): // it may have done its work all the same
+	case r.cause != 0 && !(r.failed() != "" && f.Finished && f.Output == nil):
 		return r.cause, r.reason
 	case f.Output != nil:
 		return scheduler.Failed, f.Output.Error()
@@ -298,8 +300,8 @@ func (r *RunningJob[P]) judge(f Fate) (scheduler.State, string) {
 	return scheduler.Finished, ""
 }
 
-// settle ends a job when nothing is left of its programs. One whose first program ended because its node is to be
-// taken away is revoked by that. mu must be held.
+// settle ends a job after all of its programs have ended. If the leading program ended because its node is to be
+// taken away, the job is revoked. mu must be held.
 func (j *Jobs[P]) settle(r *RunningJob[P]) {
 	if r.done || slices.ContainsFunc(r.programs, func(p P) bool { return !p.Base().done }) {
 		return
@@ -309,7 +311,7 @@ func (j *Jobs[P]) settle(r *RunningJob[P]) {
 		return
 	}
 	if lead := r.programs[0].Base(); r.state == 0 && !r.quiet {
-		if lead.taken { // it is revoked by the loss
+		if lead.taken { // the loss of the node revokes it
 			return
 		}
 		r.done = true
@@ -338,7 +340,7 @@ func (j *Jobs[P]) settle(r *RunningJob[P]) {
 	j.tell(n)
 }
 
-// came is the progress of an attempt so far. mu must be held.
+// came returns the progress of an attempt so far. mu must be held.
 func (r *RunningJob[P]) came() scheduler.Attempt {
 	return r.saves.Attempt(r.used(time.Now()) - r.before)
 }

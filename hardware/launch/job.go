@@ -1,6 +1,6 @@
-// Package launch is the half of the job contract that starts programs: the program of a job, and the environment, the
-// control file, the checkpoint folder, the flags and the log file that an engine gives it. The engines that run
-// programs share it. Package jobs/contract has the contract of both sides.
+// Package launch starts the programs of jobs. It has tfexp's side of the job contract: environment, control file,
+// checkpoint folder, flags and log file. The engines that run programs share it. Package jobs/contract defines the
+// contract.
 package launch
 
 import (
@@ -24,66 +24,70 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Defaults of the engines that run programs.
+// Defaults of engines that run programs.
 const (
 	// DefaultGrace is the time between SIGTERM and SIGKILL.
 	DefaultGrace = 3 * time.Second
-	// DefaultLogLimit is the size in bytes at which a job's output ends it as failed.
+	// DefaultLogLimit is the size of a job's output, in bytes, at which the job is ended as failed.
 	DefaultLogLimit = 64 << 20
 )
 
-// Job is a program to run. Engines number their jobs by their index in the list that they are given.
+// Job is a program to run. Its number is its index in the list of jobs that an engine gets.
 type Job struct {
-	// Name is the job's name, TFEXP_JOB. Place says where it is written, "shop.hcl line 12", for warnings; may be empty.
+	// Name is the job's name, TFEXP_JOB. Place is the place of its block, "shop.hcl line 12", for warnings; it may
+	// be empty.
 	Name, Place string
-	// Argv is the program and its arguments. A program without a slash is looked up in the job's PATH; a relative path is
-	// relative to Dir. In a container it replaces the image's entry point.
+	// Argv is the program and its arguments. A program without a slash is searched in the job's PATH; a relative
+	// path is relative to Dir. In a container, Argv replaces the image's entry point.
 	Argv []string
-	// Flags appends "--cpu --numThreads N", or "--gpu --numGPUs N" when the job is given GPUs, to Argv, with the
-	// numbers that the job is given at its start.
+	// Flags says that "--cpu --numThreads N", or with GPUs "--gpu --numGPUs N", is appended to Argv. N is the number
+	// that the job gets at its start.
 	Flags bool
-	// Env has "k=v" entries that are added to the inherited environment and to the variables of the job contract, and win
-	// over both.
+	// Env has "k=v" entries. They override the inherited environment and the variables of the job contract.
 	Env []string
-	// Dir is the working directory; empty means tfexp's own. A container has a separate one.
+	// Dir is the working directory; empty means tfexp's own. Container.Dir is used in containers.
 	Dir string
-	// LogPath is the file that receives the job's output, which it replaces; empty discards the output.
+	// LogPath is the file for the job's output; an existing file is replaced. If LogPath is empty, the output is
+	// discarded.
 	LogPath string
-	// ControlPath is the file that holds the job's present threads, "inter intra", TFEXP_CONTROL; empty means none.
+	// ControlPath is the path of the control file (TFEXP_CONTROL), which has the job's present threads, "inter
+	// intra"; empty for no control file.
 	ControlPath string
-	// Standing has the settings in the control file, and the last request; the rest follows from the job.
+	// Standing has the settings and the last request for the control file. The other content is computed from the
+	// job.
 	Standing contract.Message
-	// CheckpointDir is made before the job starts, TFEXP_CHECKPOINT_DIR; may be empty.
+	// CheckpointDir is a folder that is created before the job starts (TFEXP_CHECKPOINT_DIR); empty for no folder.
 	CheckpointDir string
-	// Threads is the request in cores, Inter and Intra its split into pools. Zero values mean one core, and a plain
-	// request (inter 1, intra all). Memory is the request in bytes; 0 means that it is not limited.
+	// Threads is the requested number of cores; 0 means 1. Inter and Intra split it into thread pools; 0 means inter
+	// 1 and intra all. Memory is in bytes; 0 means no limit.
 	Threads, Inter, Intra int
 	Memory                int64
 	// Roles are the parts of a job with several programs.
 	Roles []scheduler.Role
-	// Alternatives has the request of each alternative of a job that has several, in the place of the fields above.
+	// Alternatives has the request of each alternative, which replaces the fields above; nil for a job without
+	// alternatives.
 	Alternatives []Request
-	// Steps reports whether the job's work is counted in steps, not in epochs.
+	// Steps says that the job's work is in steps, not epochs.
 	Steps bool
-	// Length is how many epochs (or steps) the program trains; 0 where that is not known.
+	// Length is the number of epochs (or steps) that the program trains; 0 if unknown.
 	Length int
-	// Progress is how the program reports its progress, besides the lines of the job contract; nil: in no other way.
+	// Progress says how the program reports progress, besides lines of the job contract; nil if in no other way.
 	Progress ProgressSource
-	// GPUs is the request in GPUs, which a sample is given.
+	// GPUs is the requested number of GPUs, which samples get.
 	GPUs int
-	// Limit ends the job as failed when its service time exceeds it; the time in which it is paused does not count. 0
-	// means no limit.
+	// Limit is the service time after which the job is ended as failed; 0 means no limit. Paused time does not
+	// count.
 	Limit time.Duration
-	// Budget is how long the job may train, over all of its attempts; nil means that its work alone ends it. One that
-	// still runs Scoring after its end is ended as failed.
+	// Budget is the greatest service time of the job, over all of its attempts; nil means no limit. If the job runs
+	// EvaluationGrace longer, it is ended as failed.
 	Budget *time.Duration
-	// Container says how the job runs in a container; nil for a job that names no image. ContainerArgv takes the place
-	// of Argv there, where it is set.
+	// Container describes the container of the job; nil if the job has no image. ContainerArgv replaces Argv in it,
+	// unless it is nil.
 	Container     *Container
 	ContainerArgv []string
 }
 
-// Request is the request of an alternative of a job, as the fields of Job.
+// Request is the request of an alternative, with fields as in Job.
 type Request struct {
 	Threads, Inter, Intra int
 	Memory                int64
@@ -92,32 +96,32 @@ type Request struct {
 // Container is the container of a job.
 type Container struct {
 	Image string
-	// Dir is the working directory in the container; empty: the image's own.
+	// Dir is the working directory in the container; empty means the image's own.
 	Dir    string
 	Mounts []Mount
 }
 
-// Mount is a folder or file of the machine that a container sees. Source is absolute.
+// Mount is a folder or file of the machine that the container can use. Source is an absolute path.
 type Mount struct {
 	Source, Target string
 	ReadOnly       bool
 }
 
-// Usage is the consumption of a job. It is complete once the job has ended.
+// Usage is the resources that a job has used. It is complete once the job has ended.
 type Usage struct {
-	// Service is the time in which the job was alive and not paused.
+	// Service is the time in which the job ran and was not paused.
 	Service time.Duration
-	// User and System are the CPU times of the job's program and of its descendants that were waited for.
+	// User and System are the CPU times of the job's program and of its descendants for which it has waited.
 	User, System time.Duration
-	// MaxRSS is the largest resident set of any one of these processes, in bytes.
+	// MaxRSS is the largest resident set size of any one of these processes, in bytes.
 	MaxRSS int64
-	// ExitCode is the program's exit status, or -1 when a signal killed it or it never started.
+	// ExitCode is the exit status of the program; -1 if a signal killed it or it never started.
 	ExitCode int
-	// Reason is why the job did not finish; empty when it did.
+	// Reason is why the job did not finish; empty if it did.
 	Reason string
 }
 
-// Choose gives a job the request of the alternative that it starts with; false when it has none of that number.
+// Choose gives a job the request of an alternative. It returns false if the job has no alternative with that index.
 func (j *Job) Choose(alternative int) bool {
 	if len(j.Alternatives) == 0 {
 		return alternative == 0
@@ -130,7 +134,7 @@ func (j *Job) Choose(alternative int) bool {
 	return true
 }
 
-// Pools divides n cores between the job's thread pools; see contract.Split.
+// Pools splits n cores into the job's thread pools; see contract.Split.
 func (j *Job) Pools(n int) (inter, intra int) {
 	request, asked := max(j.Threads, 1), j.Intra
 	if asked <= 0 {
@@ -139,7 +143,7 @@ func (j *Job) Pools(n int) (inter, intra int) {
 	return contract.Split(j.Inter, asked, request, n)
 }
 
-// Restarted is the reason why a job is ended and started again with other settings.
+// Restarted is the reason with which a job is ended to be started with other settings.
 const Restarted = "it is restarted with other settings"
 
 // InPlaceOf returns the job with the name, the files and the standing message of the job that it replaces.
@@ -149,11 +153,11 @@ func (j Job) InPlaceOf(old *Job) Job {
 	return j
 }
 
-// EnvTF is the variable with TensorFlow's place in a cluster.
+// EnvTF is the environment variable that describes a TensorFlow cluster.
 const EnvTF = "TF_CONFIG"
 
-// Programs returns the parts of a grant that are separate programs, as in a job with roles. It is nil if one program
-// has all of the grant. A part without cores shares the cores of the other parts on its node.
+// Programs returns the parts of a grant that are separate programs. It is nil if the job is one program. A part
+// without cores shares the cores of the other parts on its node.
 func Programs(g scheduler.Grant) []scheduler.Part {
 	if g.Layout == nil || len(g.Layout.Parts) == 0 || g.Layout.Parts[0].Role == "" {
 		return nil
@@ -172,10 +176,10 @@ func Programs(g scheduler.Grant) []scheduler.Part {
 	return parts
 }
 
-// PartName names a part of a job: "worker-1".
+// PartName returns the name of a part: "worker-1".
 func PartName(p scheduler.Part) string { return fmt.Sprintf("%s-%d", p.Role, p.Task) }
 
-// Addresses gives each part an address on a host of this machine, at a port that is free now.
+// Addresses returns an address for each part on this machine, with a port that is free now.
 func Addresses(host string, parts []scheduler.Part) (contract.Cluster, error) {
 	cluster := contract.Cluster{}
 	for _, p := range parts {
@@ -183,7 +187,7 @@ func Addresses(host string, parts []scheduler.Part) (contract.Cluster, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find a free port for %s: %w", PartName(p), err)
 		}
-		defer l.Close() // when all have one, so that they differ
+		defer l.Close() // at the end, so that the ports differ
 		for len(cluster[p.Role]) <= p.Task {
 			cluster[p.Role] = append(cluster[p.Role], "")
 		}
@@ -192,8 +196,8 @@ func Addresses(host string, parts []scheduler.Part) (contract.Cluster, error) {
 	return cluster, nil
 }
 
-// joined is a cluster in which a part has an address as well that the job did not have when it started: at a port that
-// is free now, on the host of another part. The earlier parts do not learn of it.
+// joined returns the cluster with an address for a part that the job did not have at its start: a port that is free
+// now, on the host of another part. Running parts do not get this address.
 func joined(cluster contract.Cluster, p scheduler.Part) (contract.Cluster, error) {
 	host := ""
 	for _, role := range slices.Sorted(maps.Keys(cluster)) {
@@ -213,8 +217,8 @@ func joined(cluster contract.Cluster, p scheduler.Part) (contract.Cluster, error
 	return all, nil
 }
 
-// OfPart returns a part of the job as a program: the job with the cores of the part as its request, its place in the
-// cluster in its environment, and separate files. The log and the progress of the lead are the job's.
+// OfPart returns a part of the job as a separate program: with the cores of the part, its place in the cluster as
+// environment variables, and separate files. The leading part (lead) keeps the log and the progress of the job.
 func (j *Job) OfPart(p scheduler.Part, lead bool, cluster contract.Cluster) (Job, error) {
 	if p.Task >= len(cluster[p.Role]) {
 		var err error
@@ -265,8 +269,8 @@ func tensorFlow(p scheduler.Part, cluster contract.Cluster) (string, error) {
 	return string(text), nil
 }
 
-// Arguments returns the job's program and arguments under a grant: Argv, with the hardware flags if the job asks for
-// them. Sensitive values are still hidden: see secret.Reveal.
+// Arguments returns the program and its arguments for a grant: Argv, and hardware flags if the job has Flags.
+// Sensitive values are still hidden; see secret.Reveal.
 func (j *Job) Arguments(grant scheduler.Grant) []string {
 	switch gpus := grant.GPUs.Count(); {
 	case !j.Flags:
@@ -278,11 +282,11 @@ func (j *Job) Arguments(grant scheduler.Grant) []string {
 	}
 }
 
-// Paths are the control file and the checkpoint folder as the program sees them; empty for none.
+// Paths are the paths of the control file and the checkpoint folder as the program sees them; empty if it has none.
 type Paths struct{ Control, Checkpoint string }
 
-// Environ returns the variables of the job contract for a job that is given n cores and these GPUs (as programs name
-// them), and then the job's own, as "k=v". Sensitive values are still hidden: see secret.Reveal.
+// Environ returns environment variables as "k=v" for a job with n cores and the given GPUs: the variables of the job
+// contract, then the job's own. Sensitive values are still hidden; see secret.Reveal.
 func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 	inter, intra := j.Pools(n)
 	given := []string{
@@ -291,11 +295,11 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 		contract.EnvIntra + "=" + strconv.Itoa(intra),
 		contract.EnvOMP + "=" + strconv.Itoa(intra),
 		contract.EnvGPUs + "=" + strconv.Itoa(len(gpus)),
-		// Empty hides all devices from a job that was given none.
+		// An empty value hides all GPUs from the job.
 		contract.EnvVisibleGPUs + "=" + strings.Join(gpus, ","),
 	}
 	if len(gpus) > 0 {
-		// Indices are in the order of the bus; by default CUDA counts the fastest GPU first.
+		// Indexes follow the order of the PCI bus. CUDA's default would be the fastest GPU first.
 		given = append(given, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
 	}
 	if j.Budget != nil {
@@ -310,8 +314,8 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 	return Merge(given, j.Env)
 }
 
-// Inherited removes the variables that another tfexp has set in an environment and that this one may leave unset. This
-// tfexp is then itself a job of the other one. It also removes the values of variables of experiments.
+// Inherited removes from an environment the job-contract variables that this tfexp may leave unset, for the case
+// that it runs as a job of another tfexp. It also removes values of experiment variables.
 func Inherited(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -319,13 +323,13 @@ func Inherited(env []string) []string {
 	})
 }
 
-// Reserved are the variables of the job contract that a program may not have from another tfexp.
+// Reserved are the variables of the job contract that Inherited removes.
 var Reserved = []string{
 	contract.EnvEpochs, contract.EnvSteps, contract.EnvControl, contract.EnvCheckpointDir, contract.EnvCheckpointEvery,
 	contract.EnvBudget, contract.EnvTarget, contract.EnvRole, contract.EnvTask, contract.EnvCluster, EnvTF,
 }
 
-// Merge joins lists of "k=v" entries; of several for one name the last stays, at the place of the first.
+// Merge joins lists of "k=v" entries. If a name repeats, the last entry replaces the first.
 func Merge(lists ...[]string) []string {
 	var env []string
 	at := map[string]int{}
@@ -341,7 +345,8 @@ func Merge(lists ...[]string) []string {
 	return env
 }
 
-// Absolute makes a path of tfexp's independent of the job's working directory. The empty path stays empty.
+// Absolute returns an absolute path, because the job's working directory may differ from tfexp's. An empty path
+// stays empty.
 func Absolute(path string) string {
 	if path == "" {
 		return ""
@@ -352,19 +357,19 @@ func Absolute(path string) string {
 	return path
 }
 
-// Control returns the content of the control file of a job that has n cores.
+// Control returns the content of the control file of a job with n cores.
 func (j *Job) Control(n int) []byte {
 	inter, intra := j.Pools(n)
 	return fmt.Appendf(nil, "%d %d\n", inter, intra)
 }
 
-// Content returns the content of the control file of a job with n cores. before is its previous number of cores (0:
-// unknown), used the used part of its budget. The request may be empty.
+// Content returns the content of the control file of a job with n cores. before is its previous number of cores (0
+// means unknown), and used the used part of its budget. request may be empty.
 func (j *Job) Content(n, before int, used time.Duration, request contract.Message) ([]byte, error) {
 	m := j.Stands(n, before, used)
 	m.Settings = j.Standing.Settings
 	if !request.Asks() {
-		request = j.Standing // the last request, which a program that has carried it out knows by its serial
+		request = j.Standing // repeat the last request; the program ignores it if it knows the serial number
 	}
 	m = m.Asking(request)
 	if reflect.ValueOf(m).IsZero() {
@@ -373,7 +378,7 @@ func (j *Job) Content(n, before int, used time.Duration, request contract.Messag
 	return j.Request(n, m)
 }
 
-// Request returns the content of the control file of a job that has n cores and is asked for something.
+// Request returns the content of the control file of a job with n cores, with a request to the program.
 func (j *Job) Request(n int, request contract.Message) ([]byte, error) {
 	request.Inter, request.Intra = j.Pools(n)
 	text, err := json.Marshal(request)
@@ -383,9 +388,9 @@ func (j *Job) Request(n int, request contract.Message) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole; it
-// is not synced, since it has no meaning after the job's death. at is when the content held, and becomes the file's
-// time. A program counts the time left from there, however long the write took.
+// ReplaceControl replaces the content of a job's control file, if it has one. It is not synced to disk, because only
+// the running job reads it. at becomes the time of the file: the instant to which the content applies. Programs
+// count the remaining time from there, even if the write was slow.
 func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	if j.ControlPath == "" {
 		return nil
@@ -406,8 +411,8 @@ func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	return nil
 }
 
-// Prepare makes the control file and the checkpoint folder of a job that starts on n cores. used is the part of its
-// budget that earlier attempts have used.
+// Prepare creates the control file and the checkpoint folder of a job that starts on n cores. used is the part of
+// its budget that earlier attempts have used.
 func (j *Job) Prepare(n int, used time.Duration) error {
 	text, err := j.Content(n, 0, used, contract.Message{})
 	if err != nil {
@@ -425,7 +430,7 @@ func (j *Job) Prepare(n int, used time.Duration) error {
 	return nil
 }
 
-// Underlying removes the operation and the path from an error whose caller names them itself.
+// Underlying returns the cause of an error, without the operation and the path. The caller's message has these.
 func Underlying(err error) error {
 	var execErr *exec.Error
 	if errors.As(err, &execErr) {

@@ -9,22 +9,22 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Log is the file that receives a job's output, up to a limit. Its methods may be called from several goroutines.
+// Log is the log file of a job, up to a size limit. Several goroutines may call its methods.
 type Log struct {
 	limit int64
 	fail  func(reason string)
 	seen  func(output []byte)
 
-	mu      sync.Mutex   // guards what follows
-	file    *folder.File // nil when the output is discarded
+	mu      sync.Mutex   // guards the fields below
+	file    *folder.File // nil if output is discarded
 	written int64
-	skip    int64 // bytes that come again, because the output is read again
-	err     error // why the log is not complete
+	skip    int64 // bytes to skip, because output is read again from its start
+	err     error // why the log is incomplete
 }
 
-// OpenLog opens the log of a job, to continue it if again is set; an empty path discards the output. fail is called
-// once, in the goroutine of Write, when the job must end because its output cannot be kept or exceeds the limit in
-// bytes. seen receives the output as it comes; it may be nil.
+// OpenLog opens the log of a job. If again is true, it appends to an existing file. An empty path discards the
+// output. If output cannot be written or exceeds limit bytes, fail is called once, in Write, and the job must end.
+// seen is called with all output; it may be nil.
 func OpenLog(path string, limit int64, again bool, fail func(reason string), seen func(output []byte)) (*Log, error) {
 	l := &Log{limit: limit, fail: fail, seen: seen}
 	if path == "" {
@@ -44,7 +44,7 @@ func OpenLog(path string, limit int64, again bool, fail func(reason string), see
 	return l, nil
 }
 
-// Write adds output. After a failure the rest is dropped: the job is being killed.
+// Write writes output. After a failure it drops output, because the job is being ended.
 func (l *Log) Write(b []byte) {
 	if reason := l.write(b); reason != "" {
 		l.fail(reason)
@@ -77,22 +77,22 @@ func (l *Log) write(b []byte) (failed string) {
 	return l.err.Error()
 }
 
-// Reread announces that the output comes again from its beginning: the bytes already written are skipped.
+// Reread says that the output will come again from its start. Write then skips the part that is in the log.
 func (l *Log) Reread() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.skip = l.written
 }
 
-// Err returns why the log is not complete, if so.
+// Err returns why the log is incomplete; nil if it is complete.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// Close writes why the job did not finish, if reason says so, as the log's last line, and closes it. Later output is
-// dropped.
+// Close writes the last line, unless reason is empty: why the job did not finish. It then closes the log. Later
+// output is dropped.
 func (l *Log) Close(reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,14 +100,14 @@ func (l *Log) Close(reason string) {
 		return
 	}
 	if reason != "" {
-		// A log that cannot be written has been reported already.
+		// The failure of a log was reported before.
 		fmt.Fprintf(l.file, "tfexp: %s\n", reason)
 	}
 	l.file.Close()
 	l.file = nil
 }
 
-// size writes bytes in the largest binary unit that divides them.
+// size returns a number of bytes in the largest binary unit that divides it.
 func size(bytes int64) string {
 	for _, unit := range []struct {
 		name  string

@@ -1,6 +1,5 @@
-// Progress turns the output of running jobs into reports of their progress, and
-// waits for these and for the jobs' ends. The engines on a real clock share it:
-// the output of their jobs passes through it on its way to the logs.
+// This file turns the output of running jobs into reports of progress, and waits for reports and for ends of jobs.
+// The engines that run programs share it.
 
 package launch
 
@@ -15,61 +14,61 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// ProgressListener receives the progress lines of jobs as they come, and their other news (see
-// contract.Progress.News), with the instant at which they were read, from several goroutines.
+// ProgressListener is called with the progress lines of jobs and their other news (contract.Progress.News), and the
+// instant at which the line was read. Several goroutines may call it at once.
 type ProgressListener func(job int, at time.Duration, p contract.Progress)
 
-// ProgressWarner receives warnings about the sources of a job's progress or
-// about its parts: a code and a sentence each, from several goroutines.
+// ProgressWarner is called with warnings about sources of progress, or about parts of a job: a code and a sentence.
+// Several goroutines may call it at once.
 type ProgressWarner func(job int, code, text string)
 
-// ProgressSource is a way in which programs report their progress besides the lines of the job contract. It is in tasks
-// that are written down: encoding/gob knows its type.
+// ProgressSource is a way to report progress, in addition to lines of the job contract. Its types must be registered
+// with encoding/gob, because tasks are encoded.
 type ProgressSource interface {
-	// Reader returns the reader of the next attempt of a job; before is the one of the attempt before, nil for the first.
+	// Reader returns the reader for the next attempt of a job. before is the reader of the previous attempt; nil for
+	// the first.
 	Reader(j *Job, before *ProgressReader) *ProgressReader
 }
 
-// ProgressReader finds the progress of an attempt. Fields may be nil.
+// ProgressReader reads the progress of one attempt. Each function may be nil.
 type ProgressReader struct {
-	// Output takes the next piece of the program's output, and reports the progress in it, with the instant at which it was
-	// made.
+	// Output is called with the next piece of output. It reports each progress in it by tell, with the instant of the
+	// progress.
 	Output func(piece []byte, tell func(p contract.Progress, made time.Time))
-	// Poll looks for progress elsewhere since its last call. It calls tell with the instant at which it was made, and
-	// warn with the code and the text of a warning.
+	// Poll reads progress from other sources since its last call. It reports each progress and its instant by tell,
+	// and warnings by warn.
 	Poll func(tell func(p contract.Progress, made time.Time), warn func(code, text string))
-	// Finished is called after the last piece of output and the last Poll of an attempt that did all of its work. It reports
-	// what only the end of the program shows, and warns of missing progress.
+	// Finished is called after all output and the last Poll of an attempt that did all of its work. It reports
+	// progress that only the end shows, and warns of missing progress.
 	Finished func(tell func(p contract.Progress, made time.Time), warn func(code, text string))
 }
 
-// ProgressBoard holds the reports of the jobs of an engine. An engine embeds
-// it, and so implements scheduler.Watcher. Its methods may be called from
-// several goroutines, but Watch only before a job starts.
+// ProgressBoard keeps the reports of an engine's jobs until Next returns them. An engine embeds it, and so
+// implements scheduler.Watcher. Several goroutines may call its methods. Watch must be called before the first job
+// starts.
 type ProgressBoard struct {
 	now    func() time.Duration
 	wake   chan struct{}
 	listen ProgressListener
-	units  []int  // by job; nil when nobody watches
+	units  []int  // by job; nil if Watch was not called
 	follow []bool // by job, whether each report is a separate notice; nil if no job's is
 	warn   ProgressWarner
-	// oneClock says that jobs have the clock of this process: they run on this machine.
+	// oneClock says that jobs run on this machine, and so have the clock of this process.
 	oneClock bool
 
-	mu    sync.Mutex              // guards what follows
-	found map[int]*ProgressReader // by job: the reader of its last attempt
+	mu    sync.Mutex              // guards the fields below
+	found map[int]*ProgressReader // by job, the reader of its last attempt
 	ready bool
-	news  []scheduler.Notice // of progress, not yet returned by reports
+	news  []scheduler.Notice // notices that reports has not returned yet
 }
 
-// NewProgressBoard returns a board on the clock of an engine. wake, which has room
-// for one element, is given one when Ready has turned true. listen and warn may be
-// nil.
+// NewProgressBoard returns a board. now returns the time on the engine's clock. When Ready becomes true, a value is
+// sent to wake, which must have a buffer of one. listen and warn may be nil.
 func NewProgressBoard(now func() time.Duration, wake chan struct{}, listen ProgressListener, warn ProgressWarner) *ProgressBoard {
 	return &ProgressBoard{now: now, wake: wake, listen: listen, warn: warn, found: map[int]*ProgressReader{}}
 }
 
-// reader returns the reader of the next attempt of a job.
+// reader returns the reader for the next attempt of a job.
 func (b *ProgressBoard) reader(job int, j *Job) *ProgressReader {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,20 +76,18 @@ func (b *ProgressBoard) reader(job int, j *Job) *ProgressReader {
 	return b.found[job]
 }
 
-// OneClock says that jobs run on this machine, so that the times in their lines are ours. It is called before a job
-// starts.
+// OneClock says that jobs run on this machine, so that times in their lines are on our clock. It is called before a
+// job starts.
 func (b *ProgressBoard) OneClock() { b.oneClock = true }
 
-// Watch implements scheduler.Watcher. A job whose output is discarded reports
-// nothing.
+// Watch implements scheduler.Watcher. A job whose output is discarded reports nothing.
 func (b *ProgressBoard) Watch(units []int) { b.units = units }
 
-// Attend asks for a notice of every report of the jobs for which it is true; see
-// scheduler.Reconfigurer. It is called before a job starts.
+// Attend implements engine.Changer.
 func (b *ProgressBoard) Attend(jobs []bool) { b.follow = jobs }
 
-// reports returns the latest progress of each job that reported since the last call. Its time is the instant at which
-// its line was read, some milliseconds after it was printed.
+// reports returns the latest progress of each job that has reported since the last call. Its instant is when the
+// line was read, some milliseconds after it was printed.
 func (b *ProgressBoard) reports() []scheduler.Notice {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,8 +96,8 @@ func (b *ProgressBoard) reports() []scheduler.Notice {
 	return news
 }
 
-// Ready reports whether Next is to return since a job's units have doubled; the
-// same news make it true once.
+// Ready reports whether Next should return because the finished units of a job have doubled. It returns true once
+// for each such report.
 func (b *ProgressBoard) Ready() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,11 +106,10 @@ func (b *ProgressBoard) Ready() bool {
 	return ready
 }
 
-// Await is the Next of an engine on a real clock: it waits until jobs have ended,
-// Ready turns true, the clock reaches until, or the context is done. take is
-// asked, at each wake-up, for the present instant, notices of the jobs that have
-// ended since it was last asked, and how many run. Jobs that have ended come before
-// a context that is done. It is an error to wait without end when no job runs.
+// Await implements Next for an engine with a real clock. It waits until jobs have ended, Ready is true, the clock
+// reaches until, or the context is done. At each wake-up it calls take, which returns the present instant, notices
+// of jobs that have ended since the last call, and the number of running jobs. Ends of jobs are returned before the
+// error of the context. It is an error to wait without end while no job runs.
 func (b *ProgressBoard) Await(ctx context.Context, until time.Duration,
 	take func() (now time.Duration, ended []scheduler.Notice, alive int)) (time.Duration, []scheduler.Notice, error) {
 	var timeout <-chan time.Time
@@ -123,7 +119,7 @@ func (b *ProgressBoard) Await(ctx context.Context, until time.Duration,
 		timeout = timer.C
 	}
 	for {
-		ready := b.Ready() // before now is read, so that no report is later
+		ready := b.Ready() // before now is read, so that no report is later than now
 		now, ended, alive := take()
 		if len(ended) > 0 {
 			return now, b.withReports(ended, now), nil
@@ -145,17 +141,17 @@ func (b *ProgressBoard) Await(ctx context.Context, until time.Duration,
 	}
 }
 
-// withReports adds the progress up to now to notices, and sorts them.
+// withReports adds reports of progress up to now to notices, and sorts them.
 func (b *ProgressBoard) withReports(news []scheduler.Notice, now time.Duration) []scheduler.Notice {
 	for _, r := range b.reports() {
 		r.At = min(r.At, now)
 		news = append(news, r)
 	}
-	slices.SortStableFunc(news, scheduler.CompareNotices) // reports of a job stay in their order
+	slices.SortStableFunc(news, scheduler.CompareNotices) // a stable sort keeps the order of a job's reports
 	return news
 }
 
-// add replaces the job's last report, which no one has read yet, by a new one that has the losses of both.
+// add replaces the last report of a job, if it has not been returned yet. The new report keeps the losses of both.
 func (b *ProgressBoard) add(r scheduler.Notice, ready bool) {
 	b.mu.Lock()
 	if i := slices.IndexFunc(b.news, func(p scheduler.Notice) bool {

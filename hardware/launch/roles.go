@@ -15,23 +15,23 @@ import (
 
 // Codes of warnings.
 const (
-	// IgnoredRole is about programs that do not act as the parts that they are.
+	// IgnoredRole is the code of warnings about programs that do not act as the part that they are.
 	IgnoredRole = "ignored_role"
 )
 
-// meeting watches whether the parts of a job use the addresses that they were given.
+// meeting checks whether the parts of a job use the addresses that they got.
 type meeting struct {
 	met  func() (met, known bool)
 	stop chan struct{}
 	over sync.WaitGroup
 
-	mu             sync.Mutex // guards what follows
+	mu             sync.Mutex // guards the fields below
 	looked, hasMet bool
 }
 
-// OfPart returns the receiver of the output of a part that does not speak for its job, called by one goroutine at a
-// time; nil if nobody wants the output. The chief alone reports progress: a part that does as well trains by itself,
-// which is a warning.
+// OfPart returns a function that receives the output of a part that is not the leading one, called by one goroutine
+// at a time; nil if nothing needs the output. Only the leading part should report progress. If another part does, it
+// trains by itself, which is a warning.
 func (a *ProgressAttempt) OfPart(name string) func(output []byte) {
 	if a.board.warn == nil {
 		return nil
@@ -53,9 +53,9 @@ func (a *ProgressAttempt) OfPart(name string) func(output []byte) {
 	}
 }
 
-// Meet begins to look whether the parts of the job find each other. met reports whether somebody listens, or
-// has a connection, at one of their addresses, and whether that is known at all. Where nobody ever does until
-// the job has finished, its program ignores its role, which is a warning.
+// Meet starts to check whether the parts of the job connect. met reports whether a process listens or is connected
+// at one of their addresses, and whether that can be known. If no process ever does until the job has finished, the
+// program ignores its role, which is a warning.
 func (a *ProgressAttempt) Meet(met func() (met, known bool)) {
 	if a.board.warn == nil {
 		return
@@ -73,7 +73,7 @@ func (a *ProgressAttempt) Meet(met func() (met, known bool)) {
 	})
 }
 
-// look looks once, and reports whether there is nothing more to find out.
+// look checks once. It reports whether no further check is needed.
 func (m *meeting) look() bool {
 	met, known := m.met()
 	m.mu.Lock()
@@ -82,15 +82,14 @@ func (m *meeting) look() bool {
 	return m.hasMet
 }
 
-// Last looks once more whether the parts have found each other, while they live. It is called
-// when the first of them has ended.
+// Last checks a last time, while the parts still run. It is called when the first of them has ended.
 func (a *ProgressAttempt) Last() {
 	if a.meeting != nil {
 		a.meeting.look()
 	}
 }
 
-// partEnds ends the watch over the parts of the job.
+// partEnds ends the checks of the job's parts.
 func (a *ProgressAttempt) partEnds(finished bool) {
 	m := a.meeting
 	if m == nil {
@@ -108,7 +107,7 @@ func (a *ProgressAttempt) partEnds(finished bool) {
 	}
 }
 
-// warnOfRole warns that the program of the job ignores its roles.
+// warnOfRole warns that the program of the job ignores its role.
 func (a *ProgressAttempt) warnOfRole(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if a.place != "" {
@@ -117,8 +116,8 @@ func (a *ProgressAttempt) warnOfRole(format string, args ...any) {
 	a.board.warn(a.job, IgnoredRole, text)
 }
 
-// ClusterConnected reports whether somebody listens, or has a connection, at an address of a cluster, by the tables of a
-// process's network: the folder /proc/PID/net of Linux. known is false if there are no tables.
+// ClusterConnected reports whether a process listens or is connected at an address of the cluster. It reads the
+// network tables in net, the folder /proc/PID/net of Linux. known is false if there are no tables.
 func ClusterConnected(c contract.Cluster, net string) (met, known bool) {
 	var ports []uint64
 	for _, addresses := range c {
@@ -146,7 +145,7 @@ func ClusterConnected(c contract.Cluster, net string) (met, known bool) {
 	return false, known
 }
 
-// portOf is the port of an address as the kernel writes it: "0100007F:1F90".
+// portOf returns the port of an address as Linux writes it: "0100007F:1F90".
 func portOf(address []byte) uint64 {
 	_, port, _ := bytes.Cut(address, []byte(":"))
 	n, err := strconv.ParseUint(string(port), 16, 16)

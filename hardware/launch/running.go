@@ -1,6 +1,6 @@
-// Running keeps the jobs of a real engine that have started: their programs (one, or one for each part of a job with
-// roles), their run times, their ends, and their fate when their servers are taken away. It decides when to act on a
-// program; its engine, as its ProgramHands, decides how.
+// This file keeps the started jobs of an engine that runs programs: their programs, run times and ends, and the loss
+// of their servers. A job has one program, or one for each part. Jobs decides when to act on a program; the engine's
+// ProgramHands do it.
 
 package launch
 
@@ -17,153 +17,156 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// RunningProgram is the program of a job or of one of its parts, as an engine runs it: a pointer to a struct that
-// embeds a JobState.
+// RunningProgram is a running program of a job: a pointer to a struct of the engine that embeds a JobState.
 type RunningProgram interface {
 	comparable
 	Base() *JobState
 }
 
-// ProgramHands are the operations on programs that each engine implements. They are called without a lock, some of them
-// from several goroutines at once. A program that has ended meanwhile is no error: the engine gives notice of its end.
+// ProgramHands are the operations on programs that an engine implements. They are called without a lock, some of
+// them by several goroutines at once. If a program has ended meanwhile, they return nil; its end is reported
+// separately.
 type ProgramHands[P RunningProgram] interface {
-	// Begin starts the program of the job state s on the resources of a part. The program's output goes to seen, called
-	// by one goroutine at a time (nil: nobody listens). fail is called if the job must end because of the output.
-	// again: the log is continued. The error is a phrase that says why the program could not be started; nothing of it
-	// is then left.
+	// Begin starts the program of the job state s with the resources of a part. seen is called with the output, by
+	// one goroutine at a time; nil means that nothing needs it. fail is called if the job must end because of the
+	// output. If again is true, the log is continued. The error is a phrase that says why the program could not be
+	// started; then no process of it is left.
 	Begin(s JobState, part scheduler.Part, again bool, seen func(output []byte), fail func(reason string)) (P, error)
-	// Discard ends a program for which Attend is not called, since another part of its job could not be started.
+	// Discard ends a program because another part of its job could not be started. Attend is not called for it.
 	Discard(p P)
-	// Attend waits for the end of a program, and calls Jobs.Exited and Jobs.Ended. It runs in a separate goroutine.
+	// Attend waits for the end of a program, and calls Jobs.Exited and Jobs.Ended. It runs in a goroutine of its
+	// own.
 	Attend(p P)
-	// Addresses gives each part of a job an address.
+	// Addresses returns an address for each part of a job.
 	Addresses(parts []scheduler.Part) (contract.Cluster, error)
-	// Hold stops programs in place, and GoOn continues them.
+	// Hold stops programs without ending them, and GoOn continues them.
 	Hold(programs []P) error
 	GoOn(programs []P) error
 	// Bind binds a program to the cores of a part.
 	Bind(p P, part scheduler.Part) error
-	// Write replaces the content of a program's control file; the content held at the given instant.
+	// Write replaces the content of a program's control file. at is the instant to which the content applies.
 	Write(p P, content []byte, at time.Time) error
-	// Ask asks programs to end (SIGTERM); the programs of a paused job are continued, so that they receive the signal.
-	// Kill ends them at once. Neither waits for their ends.
+	// Ask sends SIGTERM to programs. If paused is true, it also continues them, so that they receive the signal.
+	// Kill kills programs at once. Neither waits for the ends.
 	Ask(programs []P, paused bool)
 	Kill(programs []P)
 }
 
-// Fleet says when servers come and go, on the engine's clock. A node is then a part of the engine's machines, which is
-// warned and lost as its server is.
+// Fleet decides when servers come and go, on the engine's clock. A node is then a part of the engine's machines.
+// tfexp warns and takes the programs on it when the server goes.
 type Fleet interface {
 	// Acquire creates a server for a node; nil if no more servers are available. Release gives it back.
 	Acquire(node int, now time.Duration) *scheduler.Server
 	Release(node int)
-	// Next is the next instant of an event on a node. Take appends the events up to an instant.
+	// Next returns the instant of the next event on a node. Take appends the events up to an instant to news.
 	Next() time.Duration
 	Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice
 }
 
 // JobsOptions are the settings of Jobs.
 type JobsOptions struct {
-	// Closed is returned by calls after Close.
+	// Closed is the error of calls after Close.
 	Closed error
-	// Cluster has the nodes; it may be empty where grants have the number of their node.
+	// Cluster has the nodes. It may be empty if grants have the number of their node.
 	Cluster scheduler.Cluster
-	// Grace is the time between SIGTERM and SIGKILL; by default launch.DefaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL; 0 means DefaultGrace.
 	Grace time.Duration
-	// Fleet has the servers of nodes that come and go; nil when all stand, or the engine knows of them itself.
+	// Fleet supplies servers for nodes that come and go; nil if all nodes stay, or the engine itself reports
+	// changes.
 	Fleet Fleet
-	// Saves is whether attempts report their saved work, because nodes come and go.
+	// Saves says that attempts report their saved work, because nodes come and go.
 	Saves bool
-	// Suspends makes the programs of a paused job save their work and end. They start again when the job resumes, on
-	// any nodes, GPUs and number of cores. Otherwise the programs are stopped in place.
+	// Suspends says that the programs of a paused job save their work and end. When the job resumes, they start
+	// again, on any nodes, GPUs and number of cores. If Suspends is false, paused programs are stopped in memory.
 	Suspends bool
 	// Here says that programs run on this machine, and so have its clock.
 	Here bool
-	// Report receives the progress lines of jobs as they come, on the engine's clock. Warn receives warnings about the
-	// sources of progress. Both may be nil.
+	// Report is called with each progress line, at an instant of the engine's clock. Warn is called with warnings
+	// about sources of progress. Both may be nil.
 	Report ProgressListener
 	Warn   ProgressWarner
 }
 
-// Jobs are the jobs of an engine, by number, on a monotonic clock that starts with New. Its methods may be called from
-// several goroutines; the methods of scheduler.Engine, from one at a time.
+// Jobs are the jobs of an engine, by number. Their clock is monotonic and starts with NewJobs. Several goroutines
+// may call its methods, but only one at a time the methods of scheduler.Engine.
 type Jobs[P RunningProgram] struct {
 	*ProgressBoard
 
 	hands   ProgramHands[P]
 	opts    JobsOptions
 	zero    time.Time
-	wake    chan struct{} // has an element when ended has grown, or the board is ready
+	wake    chan struct{} // gets a value when ended has grown, or the board is ready
 	waiters sync.WaitGroup
 
-	mu    sync.Mutex // guards what follows, and the fields of Job and State that say so
+	mu    sync.Mutex // guards the fields below, and fields of other types that say so
 	jobs  []Job
-	live  []*RunningJob[P] // nil before the start
+	live  []*RunningJob[P] // by job; nil before its start
 	ended []scheduler.Notice
-	open  int // jobs that have started and whose end is not yet in ended
+	open  int // started jobs whose end is not in ended yet
 	// leaving are suspended attempts that may still have processes.
 	leaving []*RunningJob[P]
 	closed  bool
-	err     error // why the run cannot go on
-	serial  int64 // of the last request in a control file
+	err     error // why the run cannot continue
+	serial  int64 // serial number of the last request in a control file
 }
 
-// RunningJob is a job that was started: one attempt. Jobs.mu guards the fields below the blank line.
+// RunningJob is one attempt of a job. Jobs.mu guards the fields below the blank line.
 type RunningJob[P RunningProgram] struct {
 	Progress *ProgressAttempt
 	number   int
-	again    bool             // it was started before
+	again    bool             // not the first attempt
 	parts    contract.Cluster // addresses of the parts; nil for one program
-	before   time.Duration    // service time of the attempts before
-	limit    time.Duration    // service time of this attempt; 0 none
-	late     string           // why it ends at the limit
+	before   time.Duration    // service time of earlier attempts
+	limit    time.Duration    // service time at which this attempt is ended; 0 means no limit
+	late     string           // reason for the end at the limit
 	saves    CheckpointSaves
 
-	programs []P // the first speaks for the job
+	programs []P // the first is the leading one
 	paused   bool
-	done     bool // nothing is left of the job, and usage is complete
+	done     bool // all processes of the job are gone, and usage is complete
 	since    time.Time
-	alarm    *time.Timer // goes off at the limit; nil without one, and while paused
+	alarm    *time.Timer // fires at the limit; nil without a limit, and while paused
 	usage    Usage
-	// Why tfexp ends the job: the first cause counts.
+	// Why tfexp ends the job. The first cause is kept.
 	cause  scheduler.State
 	reason string
-	// state and why say how the job ended: as its first program did.
+	// state and why say how the job ended, which its leading program decides.
 	state scheduler.State
 	why   string
-	at    time.Time // when it did
-	quiet bool      // no notice of its end is wanted
-	// suspended: its programs must save their work and end, because the job is paused.
+	at    time.Time // instant of the end
+	quiet bool      // the end must not be reported
+	// suspended says that the job is paused, and its programs must save their work and end.
 	suspended bool
 }
 
-// JobState is this package's state of a program. Jobs.mu guards the fields below the blank line.
+// JobState is the state of a program. Jobs.mu guards the fields below the blank line.
 type JobState struct {
-	// Number is the job's, and Job the program as it was started.
+	// Number is the number of the job. Job is the program as it was started.
 	Number int
 	Job    Job
-	// Lead is whether the program speaks for its job. Beside names the speaking program for the others.
+	// Lead says that this is the leading program of its job. For other programs of the job, the field Beside is the
+	// leading one.
 	Lead   bool
 	Beside any
-	// Before is the service time of the attempts before.
+	// Before is the service time of earlier attempts.
 	Before time.Duration
-	// Over is closed when nothing is left of the program.
+	// Over is closed when all processes of the program are gone.
 	Over chan struct{}
 
-	part scheduler.Part // its cores change
+	part scheduler.Part // its cores can change
 	gone bool           // the program has exited
-	done bool           // nothing is left of it
-	// lost says that its node is taken away: that it ends is no failure.
+	done bool           // all of its processes are gone
+	// lost says that the node is taken away, so that the end of the program is no failure.
 	lost   bool
-	taken  bool   // its node is gone
-	failed string // why it failed by itself, if its job may be able to do without it or is ended for it
-	asked  bool   // to end
-	// deadline is when last kills its remaining processes; zero for never.
+	taken  bool   // the node is gone
+	failed string // why it failed, if the job may continue without it or is ended for it
+	asked  bool   // SIGTERM was sent
+	// deadline is the instant at which the timer last kills remaining processes; zero means never.
 	deadline time.Time
 	last     *time.Timer
 }
 
-// Base implements Program for a struct that embeds a State.
+// Base implements RunningProgram for a struct that embeds a JobState.
 func (s *JobState) Base() *JobState { return s }
 
 // NewJobs returns the jobs of an engine.
@@ -180,14 +183,14 @@ func NewJobs[P RunningProgram](jobs []Job, hands ProgramHands[P], opts JobsOptio
 	return j
 }
 
-// Now returns the engine's clock.
+// Now returns the time on the engine's clock.
 func (j *Jobs[P]) Now() time.Duration { return time.Since(j.zero) }
 
 // Zero returns the instant at which the engine's clock was zero.
 func (j *Jobs[P]) Zero() time.Time { return j.zero }
 
-// Start starts the programs of a job. The error says in a phrase why it could not be started. A job that has ended may
-// be started again; its log continues.
+// Start starts the programs of a job. The error is a phrase that says why it could not be started. A job that has
+// ended may be started again; its log continues.
 func (j *Jobs[P]) Start(job int, grant scheduler.Grant) error {
 	r, request, err := j.attempt(job, grant)
 	if err != nil {
@@ -206,7 +209,7 @@ func (j *Jobs[P]) Start(job int, grant scheduler.Grant) error {
 	for _, p := range programs {
 		j.waiters.Go(func() { j.hands.Attend(p) })
 	}
-	if request.Budget != nil { // it is counted from now on, and not from when the control file was first written
+	if request.Budget != nil { // the budget counts from now, not from the first write of the control file
 		if err := j.write(programs[0], 0, contract.Message{}); err != nil {
 			go j.fail(r, err.Error())
 		}
@@ -214,7 +217,7 @@ func (j *Jobs[P]) Start(job int, grant scheduler.Grant) error {
 	return nil
 }
 
-// attempt returns a new attempt of a job, and the job as it is to start.
+// attempt returns a new attempt of a job, and the job with its new request.
 func (j *Jobs[P]) attempt(job int, grant scheduler.Grant) (*RunningJob[P], Job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -246,14 +249,14 @@ func (j *Jobs[P]) attempt(job int, grant scheduler.Grant) (*RunningJob[P], Job, 
 // expire ends an attempt that has reached its limit.
 func (j *Jobs[P]) expire(r *RunningJob[P]) {
 	j.mu.Lock()
-	paused := r.paused // the alarm went off while the job was being paused
+	paused := r.paused // the timer fired while the job was being paused
 	j.mu.Unlock()
 	if !paused {
 		j.terminate(r, scheduler.Failed, r.late)
 	}
 }
 
-// launch starts the programs of an attempt. The program that reports for the job is the first.
+// launch starts the programs of an attempt, the leading one first.
 func (j *Jobs[P]) launch(r *RunningJob[P], request *Job, grant scheduler.Grant) error {
 	r.Progress = j.Follow(r.number, request)
 	parts := Programs(grant)
@@ -288,9 +291,10 @@ func (j *Jobs[P]) launch(r *RunningJob[P], request *Job, grant scheduler.Grant) 
 	return nil
 }
 
-// Meeting is ProgramHands that know whether the parts of a job have found each other.
+// Meeting is implemented by ProgramHands that can find out whether the parts of a job connect.
 type Meeting[P RunningProgram] interface {
-	// Met reports whether somebody uses one of the addresses, as far as that is known, of the living programs of a job.
+	// Met reports whether a process uses one of the addresses of a job with the given programs, and whether that can
+	// be known.
 	Met(programs []P, addresses contract.Cluster) (met, known bool)
 }
 
@@ -304,7 +308,7 @@ func (j *Jobs[P]) beginPart(r *RunningJob[P], request *Job, part scheduler.Part,
 	return j.begin(r, of, part, lead, again)
 }
 
-// begin starts a program, and adds it to its job's programs.
+// begin starts a program, and adds it to the programs of its attempt.
 func (j *Jobs[P]) begin(r *RunningJob[P], of Job, part scheduler.Part, lead, again bool) (P, error) {
 	s := JobState{
 		Number: r.number, Job: of, Lead: lead, Before: r.before + r.usage.Service, Over: make(chan struct{}), part: part,
@@ -325,7 +329,7 @@ func (j *Jobs[P]) begin(r *RunningJob[P], of Job, part scheduler.Part, lead, aga
 	}
 	j.mu.Lock()
 	r.programs = append(r.programs, p)
-	late := r.cause != 0 || r.state != 0 || r.leadGone() // its job has ended meanwhile
+	late := r.cause != 0 || r.state != 0 || r.leadGone() // the job has ended meanwhile
 	if late {
 		p.Base().lost = p.Base().lost || r.cause == 0
 	}
@@ -347,14 +351,14 @@ func (j *Jobs[P]) fail(r *RunningJob[P], reason string) {
 	j.kill(programs)
 }
 
-// lead returns the program that speaks for a job.
+// lead returns the leading program of a job.
 func (j *Jobs[P]) lead(r *RunningJob[P]) P {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return r.programs[0]
 }
 
-// leadGone reports whether the program that speaks for the job has exited. mu must be held.
+// leadGone reports whether the leading program of the job has exited. mu must be held.
 func (r *RunningJob[P]) leadGone() bool { return len(r.programs) > 0 && r.programs[0].Base().gone }
 
 // living returns the programs of a job that have not exited.
@@ -369,7 +373,7 @@ func alive[P RunningProgram](programs []P) []P {
 	return slices.DeleteFunc(slices.Clone(programs), func(p P) bool { return p.Base().gone })
 }
 
-// Resize binds a running job to the cores of grant, and writes that into its control file.
+// Resize binds a running job to the cores of a grant, and updates its control file.
 func (j *Jobs[P]) Resize(job int, grant scheduler.Grant) error {
 	r, _, err := j.present("resize", job)
 	if r == nil {
@@ -381,13 +385,13 @@ func (j *Jobs[P]) Resize(job int, grant scheduler.Grant) error {
 	return nil
 }
 
-// give binds the programs of a job to the cores of grant and writes their control files.
+// give binds the programs of a job to the cores of a grant, and updates their control files.
 func (j *Jobs[P]) give(r *RunningJob[P], grant scheduler.Grant) error {
 	if r.parts == nil {
 		p := j.lead(r)
 		part := j.Part(p)
 		part.Cores, part.GPUs = grant.Cores, grant.GPUs
-		if len(j.opts.Cluster.Nodes) > 0 { // it may have moved
+		if len(j.opts.Cluster.Nodes) > 0 { // the job may be on other nodes now
 			part.Node = grant.Parts(j.opts.Cluster)[0].Node
 		}
 		return j.bind(p, part)
@@ -404,10 +408,10 @@ func (j *Jobs[P]) give(r *RunningJob[P], grant scheduler.Grant) error {
 	return nil
 }
 
-// same reports whether two are the same part of a job.
+// same reports whether a and b are the same part of a job.
 func same(a, b scheduler.Part) bool { return a.Role == b.Role && a.Task == b.Task }
 
-// bind binds a program to the cores of a part and writes its control file.
+// bind binds a program to the cores of a part, and updates its control file.
 func (j *Jobs[P]) bind(p P, part scheduler.Part) error {
 	if err := j.hands.Bind(p, part); err != nil {
 		return err
@@ -419,8 +423,8 @@ func (j *Jobs[P]) bind(p P, part scheduler.Part) error {
 	return j.write(p, before, contract.Message{})
 }
 
-// write writes the control file of a program: its present state and a request. before is its previous number of cores
-// (0: unknown).
+// write writes the control file of a program: its present state and a request. before is its previous number of
+// cores (0 means unknown).
 func (j *Jobs[P]) write(p P, before int, request contract.Message) error {
 	j.mu.Lock()
 	s := p.Base()
@@ -440,7 +444,7 @@ func (j *Jobs[P]) write(p P, before int, request contract.Message) error {
 	return j.hands.Write(p, text, now)
 }
 
-// carryOn begins a stretch of service time, and rest ends it. mu must be held.
+// carryOn starts to count service time, and rest stops it. mu must be held.
 func (r *RunningJob[P]) carryOn(now time.Time, expire func()) {
 	r.paused, r.since = false, now
 	if r.limit > 0 {
@@ -459,7 +463,7 @@ func (r *RunningJob[P]) rest(now time.Time) {
 	}
 }
 
-// used is the service time of all attempts up to now. mu must be held.
+// used returns the service time of all attempts up to now. mu must be held.
 func (r *RunningJob[P]) used(now time.Time) time.Duration {
 	d := r.before + r.usage.Service
 	if !r.paused && !r.since.IsZero() {
@@ -468,15 +472,16 @@ func (r *RunningJob[P]) used(now time.Time) time.Duration {
 	return d
 }
 
-// service is the service time of an attempt up to now.
+// service returns the service time of an attempt up to now.
 func (j *Jobs[P]) service(r *RunningJob[P]) time.Duration {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return r.used(time.Now()) - r.before
 }
 
-// Next implements scheduler.Engine, with notices of progress where Watch was called, and of nodes where there is a
-// fleet. Jobs that have ended come before a context that is done. It is an error to wait without end when no job runs.
+// Next implements scheduler.Engine. It also returns notices of progress if Watch was called, and of nodes if there
+// is a fleet. Ends of jobs are returned before the error of the context. It is an error to wait without end while no
+// job runs.
 func (j *Jobs[P]) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	if j.opts.Fleet != nil {
 		until = min(until, j.opts.Fleet.Next())
@@ -484,7 +489,8 @@ func (j *Jobs[P]) Next(ctx context.Context, until time.Duration) (time.Duration,
 	return j.NextBeside(ctx, until, func() int { return 0 })
 }
 
-// NextBeside is Next of an engine that itself waits for something: coming says for how much.
+// NextBeside is Next for an engine that also waits for something itself. coming returns the number of things that it
+// waits for.
 func (j *Jobs[P]) NextBeside(ctx context.Context, until time.Duration, coming func() int) (time.Duration,
 	[]scheduler.Notice, error) {
 	now, news, err := j.Await(ctx, until, func() (now time.Duration, ended []scheduler.Notice, alive int) {
@@ -492,7 +498,7 @@ func (j *Jobs[P]) NextBeside(ctx context.Context, until time.Duration, coming fu
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		ended, j.ended = append(j.ended, news...), nil
-		if j.err != nil && len(ended) == 0 { // so that Await returns
+		if j.err != nil && len(ended) == 0 { // makes Await return
 			ended = []scheduler.Notice{{}}
 		}
 		return j.Now(), ended, j.open + beside
@@ -508,7 +514,7 @@ func (j *Jobs[P]) NextBeside(ctx context.Context, until time.Duration, coming fu
 	return now, news, err
 }
 
-// Notice adds a notice for Next.
+// Notice adds a notice that Next returns.
 func (j *Jobs[P]) Notice(n scheduler.Notice) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -528,7 +534,7 @@ func (j *Jobs[P]) nudge() {
 	}
 }
 
-// Break notes that the run cannot go on: Next returns the error when it has no news.
+// Break records that the run cannot continue. Next returns the error when it has no notices.
 func (j *Jobs[P]) Break(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -536,7 +542,7 @@ func (j *Jobs[P]) Break(err error) {
 	j.nudge()
 }
 
-// Usage returns a job's consumption in its last attempt, and whether that attempt has ended.
+// Usage returns the resources that the last attempt of a job has used, and whether it has ended.
 func (j *Jobs[P]) Usage(job int) (Usage, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -546,10 +552,11 @@ func (j *Jobs[P]) Usage(job int) (Usage, bool) {
 	return j.live[job].usage, j.live[job].done
 }
 
-// Used is the service time of a job up to now, over all of its attempts.
+// Used returns the service time of a job up to now, over all of its attempts.
 func (j *Jobs[P]) Used(job int) time.Duration { return j.UsedAt(job, j.Now()) }
 
-// UsedAt is the service time of a job up to an instant, on the engine's clock, of its present stretch.
+// UsedAt returns the service time of a job up to an instant on the engine's clock, in the job's present period of
+// running.
 func (j *Jobs[P]) UsedAt(job int, at time.Duration) time.Duration {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -559,8 +566,8 @@ func (j *Jobs[P]) UsedAt(job int, at time.Duration) time.Duration {
 	return j.live[job].used(j.zero.Add(at))
 }
 
-// Close kills all jobs at once and waits until nothing is left of them; false when that was done before. Ends that were
-// not asked for are lost.
+// Close kills all jobs and waits until all of their processes are gone. It returns false if it was called before.
+// Ends of jobs are not reported any more.
 func (j *Jobs[P]) Close() bool {
 	j.mu.Lock()
 	if j.closed {

@@ -46,13 +46,13 @@ func (j *Jobs[P]) nodeNews() []scheduler.Notice {
 			j.Warn(n.Node, n.Until)
 		case scheduler.NodeDown:
 			j.Take(n.Node)
-			n.At = j.Now() // after the ends of jobs that came before it
+			n.At = j.Now() // after notices of jobs that ended before
 		}
 	}
 	return news
 }
 
-// on returns the live programs on a node, and the attempts that they belong to. mu must be held.
+// on returns the live programs on a node, and their attempts. mu must be held.
 func (j *Jobs[P]) on(node int) (programs []P, attempts []*RunningJob[P]) {
 	for _, r := range j.live {
 		if r == nil || r.done {
@@ -72,8 +72,8 @@ func (j *Jobs[P]) on(node int) (programs []P, attempts []*RunningJob[P]) {
 }
 
 // Warn informs the programs on a node, by their control files and by SIGTERM, that the node will be taken away at an
-// instant. Programs that do not end by themselves are killed when the node is taken (Take). The first program of a job
-// that has others there is asked for a checkpoint.
+// instant. If a job has only some parts on the node, its leading program is asked for a checkpoint. Take kills
+// programs that have not ended by then.
 func (j *Jobs[P]) Warn(node int, until time.Duration) {
 	j.mu.Lock()
 	programs, attempts := j.on(node)
@@ -91,7 +91,7 @@ func (j *Jobs[P]) Warn(node int, until time.Duration) {
 	j.mu.Unlock()
 	left := max((until - j.Now()).Seconds(), 0)
 	for _, r := range attempts {
-		// A program without a warning is killed like a program that does not listen.
+		// If the warning cannot be written, the program is killed without it.
 		if p, ok := leads[r]; ok {
 			j.write(p, 0, contract.Message{Serial: serial, Checkpoint: true})
 		}
@@ -106,7 +106,7 @@ func (j *Jobs[P]) Warn(node int, until time.Duration) {
 	}
 }
 
-// Take kills all that runs on a node, and returns when it is gone.
+// Take kills all programs on a node, and returns when they are gone.
 func (j *Jobs[P]) Take(node int) {
 	j.mu.Lock()
 	programs, attempts := j.on(node)
@@ -116,7 +116,7 @@ func (j *Jobs[P]) Take(node int) {
 	j.mu.Unlock()
 	j.kill(programs)
 	await(programs)
-	// A job whose first program had ended by itself ends now, and is not revoked.
+	// If the leading program of a job had ended by itself, the job ends now and is not revoked.
 	for _, r := range attempts {
 		j.mu.Lock()
 		var rest []P
@@ -128,7 +128,7 @@ func (j *Jobs[P]) Take(node int) {
 	}
 }
 
-// await waits until nothing is left of programs.
+// await waits until all processes of programs are gone.
 func await[P RunningProgram](programs []P) {
 	for _, p := range programs {
 		<-p.Base().Over
@@ -145,10 +145,10 @@ func (j *Jobs[P]) Attempt(job int) scheduler.Attempt {
 	return j.live[job].came()
 }
 
-// Move implements supply.Provider: programs cannot be asked for a checkpoint without being ended.
+// Move implements supply.Provider. It is like Revoke, because a program writes a checkpoint only when it is ended.
 func (j *Jobs[P]) Move(job int) (scheduler.Attempt, error) { return j.Revoke(job) }
 
-// Revoke implements supply.Provider: the programs of the job that are left are ended.
+// Revoke implements supply.Provider. It ends the remaining programs of the job.
 func (j *Jobs[P]) Revoke(job int) (scheduler.Attempt, error) {
 	j.mu.Lock()
 	if job < 0 || job >= len(j.live) || j.live[job] == nil {
@@ -175,8 +175,8 @@ func (j *Jobs[P]) Revoke(job int) (scheduler.Attempt, error) {
 	return r.came(), nil
 }
 
-// Reshape implements scheduler.Migrator: the parts of the job that the grant lacks are ended, and those that are
-// new are started.
+// Reshape implements scheduler.Migrator. It ends parts that are not in the grant, and starts parts that are new in
+// it.
 func (j *Jobs[P]) Reshape(job int, grant scheduler.Grant) error {
 	r, _, err := j.present("reshape", job)
 	if r == nil {
@@ -190,7 +190,7 @@ func (j *Jobs[P]) Reshape(job int, grant scheduler.Grant) error {
 		if slices.ContainsFunc(wanted, func(w scheduler.Part) bool { return same(s.part, w) }) {
 			continue
 		}
-		s.failed = "" // the job can do without it
+		s.failed = "" // the job continues without it
 		if !s.done {
 			s.lost = true
 			left = append(left, p)
@@ -209,7 +209,7 @@ func (j *Jobs[P]) Reshape(job int, grant scheduler.Grant) error {
 	for _, part := range fresh {
 		p, err := j.beginPart(r, &request, part, false, true)
 		if err != nil {
-			if again, _, _ := j.present("reshape", job); again == nil { // its end follows
+			if again, _, _ := j.present("reshape", job); again == nil { // the job has ended; its notice follows
 				return nil
 			}
 			return fmt.Errorf("reshape job %q: %s: %w", request.Name, PartName(part), err)

@@ -9,15 +9,15 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Migrates implements scheduler.Migrator: a job that is restarted when it resumes may be on any node, and its programs
-// are started with the request of another alternative.
+// Migrates implements scheduler.Migrator. A job that is restarted to resume may run on any node, and with another
+// alternative.
 func (j *Jobs[P]) Migrates() (nodes, alternatives bool) { return j.opts.Suspends, j.opts.Suspends }
 
 // Migrate implements scheduler.Migrator.
 func (j *Jobs[P]) Migrate(job int, grant scheduler.Grant) error { return j.Resume(job, grant) }
 
-// suspend asks the programs of a job that is paused to save their work and to end. That gives no notice, unless
-// the job finishes all the same.
+// suspend makes the programs of a paused job save their work and end. Their ends are not reported, unless the job
+// finishes.
 func (j *Jobs[P]) suspend(r *RunningJob[P]) {
 	j.mu.Lock()
 	r.rest(time.Now())
@@ -28,14 +28,14 @@ func (j *Jobs[P]) suspend(r *RunningJob[P]) {
 	j.ask(r, programs, time.Now().Add(j.opts.Grace))
 }
 
-// restart starts a suspended job again, when its programs have ended.
+// restart starts the programs of a suspended job again, after they have ended.
 func (j *Jobs[P]) restart(r *RunningJob[P], grant scheduler.Grant) {
 	j.mu.Lock()
 	programs := slices.Clone(r.programs)
 	j.mu.Unlock()
 	await(programs)
 	j.mu.Lock()
-	ended := r.state != 0 || r.cause != 0 // its end has its own notice
+	ended := r.state != 0 || r.cause != 0 // its end is reported separately
 	j.mu.Unlock()
 	if ended {
 		return
@@ -48,7 +48,7 @@ func (j *Jobs[P]) restart(r *RunningJob[P], grant scheduler.Grant) {
 	}
 }
 
-// suspended returns the attempt of a job that is suspended; nil when it is not.
+// suspended returns the suspended attempt of a job; nil if the job is not suspended.
 func (j *Jobs[P]) suspended(job int) *RunningJob[P] {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,7 +58,7 @@ func (j *Jobs[P]) suspended(job int) *RunningJob[P] {
 	return j.live[job]
 }
 
-// stopSuspended ends a job that is suspended, and reports whether it was.
+// stopSuspended ends a suspended job. It reports whether the job was suspended.
 func (j *Jobs[P]) stopSuspended(job int, reason string) bool {
 	r := j.suspended(job)
 	if r == nil {
@@ -75,7 +75,7 @@ func (j *Jobs[P]) stopSuspended(job int, reason string) bool {
 	return true
 }
 
-// tellSuspended gives notice of the end of a suspended job whose processes are all gone. mu must be held.
+// tellSuspended reports the end of a suspended job without processes. mu must be held.
 func (j *Jobs[P]) tellSuspended(r *RunningJob[P]) {
 	n := scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: j.Now(), State: r.cause, Reason: r.reason}
 	if j.opts.Saves {
@@ -85,7 +85,7 @@ func (j *Jobs[P]) tellSuspended(r *RunningJob[P]) {
 	j.tell(n)
 }
 
-// left notes that nothing is left of the programs of a suspended job. mu must be held.
+// left records that the programs of a suspended job are gone. mu must be held.
 func (j *Jobs[P]) left(r *RunningJob[P]) {
 	r.done = true
 	j.open--
@@ -94,7 +94,7 @@ func (j *Jobs[P]) left(r *RunningJob[P]) {
 	}
 }
 
-// vacate waits for programs that still save their work on resources of a grant.
+// vacate waits for programs of suspended jobs that still use resources of a grant.
 func (j *Jobs[P]) vacate(grant scheduler.Grant) {
 	j.mu.Lock()
 	j.leaving = slices.DeleteFunc(j.leaving, func(r *RunningJob[P]) bool { return r.done })
@@ -110,8 +110,8 @@ func (j *Jobs[P]) vacate(grant scheduler.Grant) {
 	await(programs)
 }
 
-// present returns the live job, or nil if it has ended or is about to; then no action is possible, and notice of its
-// end follows.
+// present returns the live attempt of a job. It is nil if the attempt has ended or is ending; the end is then
+// reported separately.
 func (j *Jobs[P]) present(what string, job int) (r *RunningJob[P], paused bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -128,7 +128,7 @@ func (j *Jobs[P]) present(what string, job int) (r *RunningJob[P], paused bool, 
 	return r, r.paused, nil
 }
 
-// Pause stops all programs of a job in place, or suspends the job.
+// Pause stops all programs of a job without ending them, or suspends the job.
 func (j *Jobs[P]) Pause(job int) error {
 	r, paused, err := j.present("pause", job)
 	if r == nil || paused {
@@ -147,7 +147,7 @@ func (j *Jobs[P]) Pause(job int) error {
 	return nil
 }
 
-// Resume lets a paused job go on, on the cores of grant.
+// Resume continues a paused job on the cores of a grant.
 func (j *Jobs[P]) Resume(job int, grant scheduler.Grant) error {
 	if r := j.suspended(job); r != nil {
 		j.restart(r, grant)

@@ -1,5 +1,4 @@
-// Package need lets a test declare its needs beyond Go: an engine such as
-// Docker, a Python library, a driver.
+// Package need lets a test name its needs besides Go: an engine such as Docker, a Python library, a driver.
 package need
 
 import (
@@ -9,12 +8,12 @@ import (
 	"testing"
 )
 
-// EnvRequire names what must be there, separated by commas: a test that needs
-// one of these fails without it instead of being skipped.
+// EnvRequire is the environment variable that lists needs, separated by commas. A test without a listed need fails;
+// otherwise it would be skipped.
 const EnvRequire = "TFEXP_REQUIRE"
 
-// This skips the test if missing is not nil, with the reason and how to get the
-// missing thing. It fails the test if TFEXP_REQUIRE lists what.
+// This skips the test if missing is not nil. The message has the reason, and says how to get the missing thing. If
+// TFEXP_REQUIRE lists what, the test fails instead.
 func This(t testing.TB, what string, missing error, how string) {
 	t.Helper()
 	if missing == nil {
@@ -31,10 +30,10 @@ func Required(what string) bool {
 	return slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), what)
 }
 
-// Long reports whether tests run in their long form (make long): all seeds, all workloads, whole experiments.
+// Long reports whether tests run in their long form (make long), with all seeds, workloads and experiments.
 func Long() bool { return os.Getenv("TFEXP_LONG") != "" }
 
-// Cases returns how many cases a test tries: few, or all of them in the long form.
+// Cases returns the number of cases for a test: all in the long form, else few.
 func Cases(few, all int) int {
 	if Long() {
 		return all

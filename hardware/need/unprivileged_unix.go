@@ -15,17 +15,17 @@ import (
 	"testing"
 )
 
-// envOther is set in tests that run a second time, as another user.
+// envOther is set in tests that run a second time as another user.
 const envOther = "TFEXP_TEST_NOBODY"
 
-// Nobody is the credential of a user without rights.
+// Nobody is a user without privileges.
 var Nobody = &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: false}
 
-// Unprivileged runs the tests of this program (TestMain calls it) as a user without rights, who can write no control
-// group either, if they run as root. It returns the exit status. The caller then runs them as root.
+// Unprivileged runs the tests of this program again as a user without privileges, who cannot write control groups,
+// if they run as root. TestMain calls it. It returns the exit status; the caller then runs the tests as root.
 func Unprivileged(*testing.M) (code int) {
 	fuzzes := slices.ContainsFunc(os.Args[1:], func(arg string) bool { return strings.HasPrefix(arg, "-test.fuzz") })
-	if os.Getuid() != 0 || os.Getenv(envOther) != "" || fuzzes { // a fuzzer keeps its inputs in a folder of root's
+	if os.Getuid() != 0 || os.Getenv(envOther) != "" || fuzzes { // a fuzzer writes inputs to a folder of root
 		return 0
 	}
 	dir, err := os.MkdirTemp("", "tfexp-nobody-")
@@ -40,7 +40,7 @@ func Unprivileged(*testing.M) (code int) {
 		return 1
 	}
 	cmd := exec.Command(program)
-	for _, arg := range os.Args[1:] { // the tests as root write the files that go test asks for
+	for _, arg := range os.Args[1:] { // only the tests as root write the output files of go test
 		if !strings.HasPrefix(arg, "-test.testlogfile") && !strings.HasPrefix(arg, "-test.cover") &&
 			!strings.HasPrefix(arg, "-test.gocover") && !strings.HasPrefix(arg, "-test.outputdir") {
 			cmd.Args = append(cmd.Args, arg)

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// Companion is a program that runs at the same time as the jobs. It ends with tfexp: it is in a job object that no other process
-// holds.
+// Companion is a program that runs at the same time as the jobs of a cell. It ends with tfexp, because it is in a
+// job object that only tfexp holds.
 type Companion struct {
 	cmd  *exec.Cmd
 	job  *jobObject
@@ -21,8 +21,8 @@ type Companion struct {
 	end  string
 }
 
-// StartCompanion starts a program in a folder, with variables ("k=v") in addition to tfexp's; files are its standard
-// input, output and error. The caller must call Wait.
+// StartCompanion starts a program in a folder. env has variables ("k=v") in addition to tfexp's; files are its
+// standard input, output and error. The caller must call Wait.
 func StartCompanion(argv []string, dir string, env []string, files [3]*os.File) (*Companion, error) {
 	c := &Companion{cmd: exec.Command(argv[0], argv[1:]...)}
 	c.cmd.Dir, c.cmd.Env = dir, append(launch.Inherited(os.Environ()), env...)
@@ -37,11 +37,11 @@ func StartCompanion(argv []string, dir string, env []string, files [3]*os.File) 
 	return c, nil
 }
 
-// Kill ends the program and all that it has started.
+// Kill ends the program and all processes that it has started.
 func (c *Companion) Kill() { c.job.kill(c.cmd.Process) }
 
-// Wait waits until the program has exited, ends it after a time, and kills the processes that it leaves behind. It
-// returns how the program ended: "exit status 1", or "" for success.
+// Wait waits until the program has exited, and kills it after patience. It then kills the processes that the program
+// left running. It returns how the program ended: "exit status 1", or "" for success.
 func (c *Companion) Wait(patience time.Duration) string {
 	c.once.Do(func() {
 		late := time.AfterFunc(patience, c.Kill)

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// Companion is a program that runs at the same time as the jobs. It is enclosed as a job is: in a separate session and, if the system
-// has them, a separate control group, watched by the guardian.
+// Companion is a program that runs at the same time as the jobs of a cell. Like a job, it has a separate session
+// and, if possible, a control group, and the guardian kills it when tfexp ends.
 type Companion struct {
 	p    *program
 	once sync.Once
@@ -25,12 +25,12 @@ type Companion struct {
 }
 
 var (
-	companions     atomic.Int64 // started so far; part of the mark
+	companions     atomic.Int64 // number of companions so far; part of the mark
 	companionForks = sync.OnceValue(newForkThread)
 )
 
-// StartCompanion starts a program in a folder, with variables ("k=v") in addition to tfexp's; files are its standard
-// input, output and error. The program must have called Main first. The caller must call Wait.
+// StartCompanion starts a program in a folder. env has variables ("k=v") in addition to tfexp's; files are its
+// standard input, output and error. Main must have been called. The caller must call Wait.
 func StartCompanion(argv []string, dir string, env []string, files [3]*os.File) (*Companion, error) {
 	run, err := guard.ensure()
 	if err != nil {
@@ -45,7 +45,7 @@ func StartCompanion(argv []string, dir string, env []string, files [3]*os.File) 
 	}
 	var theirs []uintptr
 	for _, f := range files {
-		theirs = append(theirs, f.Fd()) // which lets it block, as programs expect
+		theirs = append(theirs, f.Fd()) // Fd makes it blocking, as programs expect
 	}
 	how := fork{CPUs: hardware.AllowedCPUs(), Program: path, Dir: dir, Argv: argv, Env: env}
 	pid, group, err := newGroup(p.mark).startIn(func(group int) (int, error) {
@@ -63,11 +63,11 @@ func StartCompanion(argv []string, dir string, env []string, files [3]*os.File) 
 	return &Companion{p: p}, nil
 }
 
-// Kill ends the program and all that it has started.
+// Kill ends the program and all processes that it has started.
 func (c *Companion) Kill() { c.p.reach(func() error { return c.p.signal(syscall.SIGKILL) }) }
 
-// Wait waits until the program has exited, ends it after a time, and kills the processes that it leaves behind. It
-// returns how the program ended: "exit status 1", or "" for success.
+// Wait waits until the program has exited, and kills it after patience. It then kills the processes that the program
+// left running. It returns how the program ended: "exit status 1", or "" for success.
 func (c *Companion) Wait(patience time.Duration) string {
 	c.once.Do(func() {
 		late := time.AfterFunc(patience, c.Kill)

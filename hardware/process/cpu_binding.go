@@ -4,9 +4,8 @@ package process
 
 import "slices"
 
-// BindTree binds all threads of a process and of its descendants to CPUs, by
-// the system's numbers. Threads that have ended are no error; where processes
-// are not bound to CPUs nothing is done.
+// BindTree binds all threads of a process and of its descendants to CPUs, by the numbers of the operating system. It
+// ignores threads that have ended. On systems that cannot bind processes, it does nothing.
 func BindTree(root int, cpus []int) error {
 	seen := map[int]bool{}
 	for range maxPasses {
@@ -18,7 +17,7 @@ func BindTree(root int, cpus []int) error {
 	return nil
 }
 
-// processTree lists a process with its descendants.
+// processTree returns a process and its descendants.
 func processTree(root int, all []processInfo) []int {
 	pids := []int{root}
 	for i := 0; i < len(pids); i++ {

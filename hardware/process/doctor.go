@@ -42,7 +42,6 @@ func checkCleanUp() hardware.Check {
 	return c
 }
 
-// mayEscape is the note of doctor and a run on systems where the guardian does not learn of all processes that jobs
-// leave.
+// mayEscape is a note for systems on which the guardian does not know of all processes that jobs leave running.
 const mayEscape = "when tfexp is killed, a guardian process kills its jobs; what a job starts may run on if it leaves its " +
 	"session and its parent ends: this system does not say from which job such a process comes"

@@ -18,64 +18,59 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// ErrClosed is returned by calls to an engine after Close.
+// ErrClosed is returned by calls of an engine's methods after Close.
 var ErrClosed = errors.New("the process engine is closed")
 
-// Options are the settings of an engine. The zero value is usable.
+// Options are the settings of an engine. The zero value has the defaults.
 type Options struct {
-	// CPUs[i] is the operating system's number of the cluster's core i.
-	// By default the CPUs that this process may use, in ascending order.
+	// CPUs[i] is the operating system's number of core i of the cluster. By default, these are the CPUs that this
+	// process may use, ascending.
 	CPUs []int
-	// GPUs[i] is the name of the cluster's GPU i for programs, in
-	// CUDA_VISIBLE_DEVICES. By default the GPUs that this process may use;
-	// without such GPUs, their numbers.
+	// GPUs[i] is the name of GPU i of the cluster in CUDA_VISIBLE_DEVICES. By default, these are the GPUs that this
+	// process may use; if it has none, their numbers.
 	GPUs []string
-	// Cluster divides the cores and GPUs among nodes; by default all are on one.
+	// Cluster divides the cores and GPUs among nodes; by default there is one node.
 	Cluster scheduler.Cluster
-	// Fleet has the servers of nodes that come and go; nil when all stand.
+	// Fleet supplies servers for nodes that come and go; nil if all nodes stay.
 	Fleet Fleet
-	// Registry is the file in which the live jobs are recorded, for Sweep. It
-	// belongs to one engine at a time: New replaces it (so Sweep comes first),
-	// Close removes it. Empty: none.
+	// Registry is the file that lists the live jobs, for Sweep; empty for no file. One engine at a time may use it.
+	// New replaces the file, so call Sweep before. Close removes it.
 	Registry string
-	// Grace is the time between SIGTERM and SIGKILL; by default launch.DefaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL; 0 means launch.DefaultGrace.
 	Grace time.Duration
-	// LogLimit is the size in bytes at which a job's output ends it as
-	// failed; by default launch.DefaultLogLimit.
+	// LogLimit is the size of a job's output, in bytes, at which the job is ended as failed; 0 means
+	// launch.DefaultLogLimit.
 	LogLimit int64
 	// Suspends is as in launch.JobsOptions.
 	Suspends bool
-	// Report receives the progress lines of jobs as they come, on the engine's
-	// clock; it may be nil.
+	// Report is called with each progress line, at an instant of the engine's clock; it may be nil.
 	Report launch.ProgressListener
-	// Warn receives warnings about the sources of progress; it may be nil.
+	// Warn is called with warnings about sources of progress; it may be nil.
 	Warn launch.ProgressWarner
 }
 
-// Engine runs jobs as processes. It implements scheduler.Engine on a
-// monotonic clock that starts with New. Its methods may be called from one
-// goroutine at a time.
+// Engine runs jobs as processes. It implements scheduler.Engine with a monotonic clock that starts with New. At most
+// one goroutine may call its methods at a time.
 type Engine struct {
 	*launch.Jobs[*program]
 
 	opts    Options
-	mark    string // beginning of the mark of this engine's jobs
+	mark    string // first part of the marks of this engine's jobs
 	forks   *forkThread
 	records *registry
 	strays  *orphanTracker
 }
 
-var engines atomic.Int64 // opened so far; part of the mark
+var engines atomic.Int64 // number of engines so far; part of the mark
 
-// New returns an engine for jobs, numbered by their index. It starts the
-// guardian if this process has none yet: the program must call Main first.
-// The caller must Close the engine.
+// New returns an engine for jobs, which are numbered by their index. It starts the guardian if this process has
+// none: Main must have been called. The caller must Close the engine.
 func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	if len(opts.CPUs) == 0 {
 		opts.CPUs = hardware.AllowedCPUs()
 	}
 	if len(opts.GPUs) == 0 {
-		devices, _ := hardware.GPUs() // without GPUs there is nothing to give
+		devices, _ := hardware.GPUs() // without GPUs the list is empty
 		opts.GPUs = gpu.IDs(devices)
 	}
 	if opts.Grace <= 0 {
@@ -108,17 +103,17 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// Capabilities returns the capabilities of the engine: all except limiting memory.
+// Capabilities returns the capabilities of the engine: all except memory limits.
 func (e *Engine) Capabilities() scheduler.Capabilities { return Capabilities() }
 
-// Migrates implements scheduler.Migrator: all nodes are of this machine, so a program can
-// be bound to the cores of another one. It can be given other GPUs only when it is started again.
+// Migrates implements scheduler.Migrator. All nodes are parts of this machine, so a program can be bound to the
+// cores of another node. It gets other GPUs only if it is started again.
 func (e *Engine) Migrates() (nodes, alternatives bool) {
 	with := slices.ContainsFunc(e.opts.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 	return e.opts.Suspends || !with, e.opts.Suspends
 }
 
-// cpus returns the operating system's numbers of cluster cores.
+// cpus returns the operating system's numbers of cores of the cluster.
 func (e *Engine) cpus(cores scheduler.CoreSet) ([]int, error) {
 	var cpus []int
 	var err error
@@ -135,7 +130,7 @@ func (e *Engine) cpus(cores scheduler.CoreSet) ([]int, error) {
 	return cpus, err
 }
 
-// gpus returns the names of cluster GPUs for a program.
+// gpus returns the names of GPUs of the cluster, for programs.
 func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 	var ids []string
 	var err error
@@ -152,8 +147,8 @@ func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 	return ids, err
 }
 
-// Close kills all jobs at once, waits until nothing is left of them, and
-// gives the engine's resources back. Ends that were not asked for are lost.
+// Close kills all jobs, waits until their processes are gone, and frees the engine's resources. Ends of jobs are not
+// reported any more.
 func (e *Engine) Close() error {
 	if !e.Jobs.Close() {
 		return nil
@@ -163,20 +158,19 @@ func (e *Engine) Close() error {
 	return e.records.close()
 }
 
-// The engine keeps the scheduler's contracts.
+// The interfaces that the engine implements.
 var (
 	_ scheduler.Engine   = (*Engine)(nil)
 	_ scheduler.Migrator = (*Engine)(nil)
 	_ engine.Changer     = (*Engine)(nil)
 )
 
-// Fleet says when servers come and go. A node is then some of this machine's cores.
+// Fleet decides when servers come and go. A node is then some of this machine's cores.
 type Fleet = launch.Fleet
 
-// Main is to be called first thing in main, and in TestMain of tests that use
-// the engine, with the program's arguments. If this process was started to be
-// the guardian of another's jobs it is that until it is no longer needed, and
-// returns true and the exit status; otherwise it returns false at once.
+// Main must be called first in main, and in TestMain of tests that use the engine, with the program's arguments. If
+// this process was started as a guardian, Main runs the guardian until it is no longer needed, and returns true and
+// the exit status. Otherwise it returns false at once.
 func Main(args []string) (handled bool, code int) {
 	hooked.Store(true)
 	run := os.Getenv(guardianEnv)

@@ -17,14 +17,14 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// group is a control group (cgroups(7), version 2) that a program is started in: all that it forks stays there,
-// whatever its session, environment and parent. A nil group has no members.
+// group is a control group (cgroups(7), version 2) in which a program is started. All processes that the program
+// forks stay in it, even with another session, environment or parent. A nil group has no members.
 type group struct {
 	path string
-	dir  *folder.File // while a program is started in it; else nil
+	dir  *folder.File // open while a program is started in it; else nil
 }
 
-// groupPrefix is the prefix of the names of groups; the mark of their program follows.
+// groupPrefix starts the names of groups. The mark of the program follows.
 const groupPrefix = "tfexp-"
 
 // ownGroup returns the folder of this process's control group; empty if it cannot be written.
@@ -44,8 +44,8 @@ var ownGroup = sync.OnceValue(func() string {
 	return dir
 })
 
-// groupFolder finds the folder of a process's group of version 2 by its /proc/PID/cgroup and mountinfo, see
-// proc_pid_mountinfo(5); empty if it is not mounted.
+// groupFolder returns the folder of a process's control group (version 2), from the contents of /proc/PID/cgroup and
+// /proc/PID/mountinfo, see proc_pid_mountinfo(5). It returns "" if version 2 is not mounted.
 func groupFolder(own, mounts string) string {
 	in := ""
 	for line := range strings.Lines(own) {
@@ -59,7 +59,7 @@ func groupFolder(own, mounts string) string {
 		if !strings.HasPrefix(kind, "cgroup2 ") || len(fields) < 5 || in == "" {
 			continue
 		}
-		// The mount may show a part of the hierarchy only; spaces in names are escaped, and not expected.
+		// The mount may show only a part of the hierarchy. Escaped spaces in names are not supported.
 		below, ok := strings.CutPrefix(in, strings.TrimSuffix(fields[3], "/"))
 		if ok && (below == "" || below[0] == '/') {
 			return filepath.Join(fields[4], below)
@@ -68,13 +68,14 @@ func groupFolder(own, mounts string) string {
 	return ""
 }
 
-// isGroupFolder reports whether a folder is one of control groups, not of files.
+// isGroupFolder reports whether a folder is a control group, and not a folder of files.
 func isGroupFolder(dir string) bool {
 	var fs unix.Statfs_t
 	return unix.Statfs(dir, &fs) == nil && fs.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
-// newGroup makes a group for a program with a mark; nil where that cannot be done. An earlier attempt's is used again.
+// newGroup makes a group for the program with a mark, or reuses the group of an earlier attempt. It returns nil if
+// it cannot make one.
 func newGroup(mark string) *group {
 	home := groupHome()
 	if home == "" {
@@ -91,7 +92,8 @@ func newGroup(mark string) *group {
 	return &group{path, dir}
 }
 
-// startIn calls fork with the group's folder, and without, as -1, where the system does not put a child into it.
+// startIn calls fork with the group's folder. If the system cannot start a child in a group, it calls fork again
+// with -1, and in is nil.
 func (g *group) startIn(fork func(folder int) (int, error)) (pid int, in *group, err error) {
 	if g == nil {
 		pid, err = fork(-1)
@@ -113,7 +115,7 @@ func (g *group) startIn(fork func(folder int) (int, error)) (pid int, in *group,
 // intoGroup makes a child start in a control group.
 func intoGroup(attr *syscall.SysProcAttr, folder int) { attr.UseCgroupFD, attr.CgroupFD = true, folder }
 
-// pids returns the live processes of the group and of those below it.
+// pids returns the live processes in the group and the groups below it.
 func (g *group) pids() (pids []int) {
 	if g == nil {
 		return nil
@@ -126,7 +128,7 @@ func (g *group) pids() (pids []int) {
 		}
 		lines := bufio.NewScanner(bytes.NewReader(list))
 		for lines.Scan() {
-			// 0 is a process that this one cannot see.
+			// 0 means a process that this one cannot see.
 			if pid, err := strconv.Atoi(lines.Text()); err == nil && pid > 1 && pid != self {
 				pids = append(pids, pid)
 			}
@@ -135,10 +137,11 @@ func (g *group) pids() (pids []int) {
 	return pids
 }
 
-// folders returns the group's folder and those below it, which a program may make, the deepest last.
+// folders returns the folders of the group and of the groups below it, which a program may create. The deepest are
+// last.
 func (g *group) folders() []string {
 	dirs := []string{g.path}
-	for i := 0; i < len(dirs); i++ { // dirs grows
+	for i := 0; i < len(dirs); i++ { // dirs grows in the loop
 		entries, err := folder.ReadDir(dirs[i])
 		if err != nil {
 			continue
@@ -152,7 +155,8 @@ func (g *group) folders() []string {
 	return dirs
 }
 
-// kill kills all processes of the group at once, those that fork meanwhile included, where the kernel can (5.14).
+// kill kills all processes of the group at once, also those that fork at the same time, if the kernel can do that
+// (5.14).
 func (g *group) kill() {
 	if g != nil {
 		folder.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
@@ -166,11 +170,11 @@ func (g *group) remove() {
 	}
 	dirs := g.folders()
 	for i := len(dirs) - 1; i >= 0; i-- {
-		folder.Remove(dirs[i]) // groups still in use are removed when the folder of results is used again
+		folder.Remove(dirs[i]) // if one is still in use, the next run in the folder of results removes it
 	}
 }
 
-// groupsOf returns the groups of a run's programs below a folder.
+// groupsOf returns the groups of a run's programs below the folder home.
 func groupsOf(home, run string) (groups []*group) {
 	if home == "" || run == "" || !isGroupFolder(home) {
 		return nil

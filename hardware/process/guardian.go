@@ -28,44 +28,47 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// guardianEnv marks a process as the guardian; its value is the run.
+// guardianEnv is the environment variable that makes a process a guardian. Its value is the name of the run.
 const guardianEnv = "TFEXP_GUARDIAN"
 
-// hooked is set once Main has been called.
+// hooked is true once Main has been called.
 var hooked atomic.Bool
 
-// guard is this process's side of its guardian.
+// guard is the guardian of this process.
 var guard guardian
 
-// guardian is a second process, made from the same program, that outlives tfexp by a moment: its socket closes when
-// tfexp ends, in whatever way, and it then kills the remaining processes of the jobs. Where the system allows it
-// (Linux), it is also the parent of the jobs' programs. It then inherits processes that a job starts and leaves without
-// a parent: a process can leave its session, clear its environment and start itself twice, and still descends from the
-// guardian. When the guardian is killed, the kernel kills the programs, and tfexp inherits the processes that they
-// leave.
+// guardian is a second process of the same program that kills the processes of jobs when tfexp ends. It notices the
+// end, however it happens, because its socket closes.
+//
+// On Linux it is also the parent of the jobs' programs. It then inherits processes that a job starts and leaves
+// without a parent. Such a process descends from the guardian even if it leaves its session, clears its environment
+// and forks twice. When the guardian is killed, the kernel kills the programs, and tfexp inherits the processes that
+// they leave.
 type guardian struct {
-	mu   sync.Mutex // guards all; taken before the mutex of children
-	run  string     // names this run of tfexp in the jobs' marks
+	mu   sync.Mutex // guards all fields; locked before the mutex of children
+	run  string     // name of this run of tfexp, in the marks of jobs
 	link *link      // nil before the first start
 	live []processID
 }
 
-// link is a guardian that was started.
+// link is the connection to a guardian that was started.
 type link struct {
 	pid     int
 	conn    *net.UnixConn
-	answers chan answer // to request; closed when the guardian is gone
-	gone    bool        // guarded by children.mu: its number may be used again
+	answers chan answer // results of requests; closed when the guardian is gone
+	gone    bool        // guarded by children.mu; the process number may then be reused
 }
 
-// message goes to the guardian: one of its fields is set. Its length goes before it, with open files.
+// message is a message to the guardian, with one of the fields set. Its length is sent before it, together with open
+// files.
 type message struct {
-	Line string // what roll.record understands
+	Line string // a line for roll.record; not answered
 	Fork *fork  // answered
-	Reap int    // a program that has exited; answered
+	Reap int    // number of an exited program to reap; answered
 }
 
-// fork describes a program. Its files are its input, its two outputs, and its control group if it has one.
+// fork is a program to start. The files sent with it are its input, its two outputs and, if it has one, its control
+// group.
 type fork struct {
 	CPUs         []int
 	Program, Dir string
@@ -77,7 +80,7 @@ type answer struct {
 	Ready, Exited bool
 	PID           int
 	Errno         syscall.Errno
-	Problem       string // where there is no Errno
+	Problem       string // an error without an Errno
 	Status        syscall.WaitStatus
 	Usage         syscall.Rusage
 }
@@ -104,7 +107,7 @@ func (g *guardian) ensure() (run string, err error) {
 	return g.run, nil
 }
 
-// start makes a guardian and waits until it is ready. mu must be held.
+// start starts a guardian and waits until it is ready. mu must be held.
 func (g *guardian) start() error {
 	if g.run == "" {
 		var name [8]byte
@@ -115,7 +118,7 @@ func (g *guardian) start() error {
 	if err != nil {
 		return err
 	}
-	syscall.ForkLock.RLock() // a program that got the socket would keep the guardian from its end
+	syscall.ForkLock.RLock() // no program may inherit the socket, because it would keep the socket open
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err == nil {
 		syscall.CloseOnExec(pair[0])
@@ -138,10 +141,10 @@ func (g *guardian) start() error {
 		return errors.Join(err, conn.Close())
 	}
 	defer null.Close()
-	// Its name is not tfexp's: a kill of tfexp by name must not hit it. It holds no
-	// file or folder of the run, and its own session keeps Ctrl-C from it.
+	// The guardian has another name than tfexp, so that killing tfexp by name does not kill it. It keeps no file or
+	// folder of the run open. It has a separate session, so that Ctrl-C does not reach it.
 	if err = folder.Try("fork", "job-guardian"); err == nil {
-		children.mu.Lock() // nobody takes it for a stray
+		children.mu.Lock() // so that it is not taken for an orphan
 		l.pid, err = syscall.ForkExec(self, []string{"job-guardian"}, &syscall.ProcAttr{
 			Dir: "/", Env: []string{guardianEnv + "=" + g.run}, Files: []uintptr{theirs.Fd(), null.Fd(), null.Fd()},
 			Sys: &syscall.SysProcAttr{Setsid: true},
@@ -175,7 +178,7 @@ func (g *guardian) start() error {
 	return nil
 }
 
-// listen receives the guardian's answers until it is gone.
+// listen receives the guardian's answers until the guardian is gone.
 func (l *link) listen(answers *gob.Decoder) {
 	for {
 		var a answer
@@ -188,25 +191,25 @@ func (l *link) listen(answers *gob.Decoder) {
 			continue
 		}
 		if a.PID > 0 && a.Errno == 0 && a.Problem == "" {
-			children.adopt(a.PID, l) // before it can be taken for a stray, and before it exits
+			children.adopt(a.PID, l) // before it can exit or be taken for an orphan
 		}
 		l.answers <- a
 	}
 }
 
-// bury ends a guardian that is dead or does not answer, and takes over the programs that it forked.
+// bury ends a guardian that is dead or does not answer. Its programs become children of this process.
 func (l *link) bury() {
 	children.mu.Lock()
 	l.gone = true
 	children.mu.Unlock()
 	syscall.Kill(l.pid, syscall.SIGKILL)
-	wait(l.pid, nil, nil) // from then on this process has its children
+	wait(l.pid, nil, nil) // after this, its children are children of this process
 	l.conn.Close()
 	children.lose(l)
 	close(l.answers)
 }
 
-// send writes a message, with open files.
+// send sends a message with open files.
 func (l *link) send(m message, files ...int) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(m); err != nil {
@@ -223,7 +226,7 @@ func (l *link) send(m message, files ...int) error {
 	return err
 }
 
-// receive reads a message.
+// receive receives a message with open files.
 func receive(conn *net.UnixConn) (m message, files []int, err error) {
 	head, rights := make([]byte, 4), make([]byte, 256)
 	n, nRights, _, _, err := conn.ReadMsgUnix(head, rights)
@@ -254,18 +257,17 @@ func (g *guardian) ask(m message, files ...int) (answer, error) {
 	return a, nil
 }
 
-// tell sends one line to the guardian, or to a new guardian if the old one is
-// gone. mu must be held.
+// tell sends a line to the guardian. If the guardian is gone, it starts a new one. mu must be held.
 func (g *guardian) tell(line string) error {
-	// Only its death breaks the connection.
+	// Sending fails only if the guardian has died.
 	if g.link == nil || g.link.send(message{Line: line}) != nil {
 		return g.start()
 	}
 	return nil
 }
 
-// fork asks the guardian to start a program with files for its input and outputs, in a control group if that is not
-// -1.
+// fork makes the guardian start a program with files for its input and outputs. group is the file of its control
+// group, or -1.
 func (g *guardian) fork(f fork, standard []uintptr, group int) (pid int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -274,7 +276,7 @@ func (g *guardian) fork(f fork, standard []uintptr, group int) (pid int, err err
 		files = append(files, group)
 	}
 	if f.Dir == "" {
-		if f.Dir, err = os.Getwd(); err != nil { // it was removed
+		if f.Dir, err = os.Getwd(); err != nil { // the working directory was removed
 			f.Dir = fmt.Sprintf("/proc/%d/cwd", os.Getpid())
 		}
 	}
@@ -298,9 +300,8 @@ func (g *guardian) fork(f fork, standard []uintptr, group int) (pid int, err err
 	return a.PID, nil
 }
 
-// watch and forget inform the guardian about a job's program. If the guardian
-// cannot be informed, the job continues: the kernel and the registry still
-// protect it.
+// watch and forget inform the guardian about the start and the end of a program. If the guardian cannot be reached,
+// the job continues: the kernel and the registry still protect against processes that are left behind.
 func (g *guardian) watch(id processID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -319,10 +320,10 @@ func (g *guardian) forget(id processID) {
 	}
 }
 
-// beGuardian carries out commands until its socket closes, then kills the
-// remaining processes of the run, and returns the exit status.
+// beGuardian runs the guardian until its socket closes. It then kills the remaining processes of the run, and
+// returns the exit status.
 func beGuardian(run string, socket *os.File) int {
-	// Programs inherit ignored signals, but not caught ones.
+	// Programs inherit signals that are ignored, but not signals that are caught.
 	caught := make(chan os.Signal, 16)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM} {
@@ -334,7 +335,7 @@ func beGuardian(run string, socket *os.File) int {
 	go func() {
 		for s := range caught {
 			if s == syscall.SIGCHLD {
-				orphans() // waits for those that are dead
+				orphans() // orphans reaps dead ones
 			}
 		}
 	}()
@@ -348,7 +349,7 @@ func beGuardian(run string, socket *os.File) int {
 	socket.Close()
 	g := &server{answers: gob.NewEncoder(conn)}
 	g.say(answer{Ready: true})
-	// The programs die with the thread that forks them.
+	// A program dies with the thread that has forked it, so the thread must not end.
 	runtime.LockOSThread()
 	var r roll
 	for {
@@ -376,20 +377,20 @@ func beGuardian(run string, socket *os.File) int {
 	return 0
 }
 
-// server answers the guardian's requests.
+// server answers requests to the guardian.
 type server struct {
 	mu      sync.Mutex // held while an answer is written
 	answers *gob.Encoder
 }
 
-// say sends an answer; tfexp may be gone.
+// say sends an answer. It ignores errors, because tfexp may be gone.
 func (g *server) say(a answer) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.answers.Encode(a)
 }
 
-// fork starts a program, and says so, and later that it has exited.
+// fork starts a program, answers, and sends another answer when the program has exited.
 func (g *server) fork(f *fork, files []int) {
 	if len(files) < 3 {
 		g.say(answer{Problem: "the guardian was given no files"})
@@ -420,16 +421,17 @@ func (g *server) fork(f *fork, files []int) {
 	}
 }
 
-// roll lists the processes that must end when tfexp is gone.
+// roll lists the processes that the guardian must kill when tfexp is gone.
 type roll struct {
-	live []processID // programs
-	home string      // the folder of their groups; empty: they have none
+	live []processID // programs that run
+	home string      // folder of their control groups; empty if they have none
 }
 
-// groupsLine is the line with the folder of the groups, as record reads it.
+// groupsLine is the format of the line with the folder of control groups.
 const groupsLine = "groups in %q\n"
 
-// record applies a line: "+ pid start" for a program that began, "- pid start" for one that ended, or groupsLine.
+// record applies a line: "+ pid start" for a program that has started, "- pid start" for a program that has ended,
+// or groupsLine.
 func (r *roll) record(line string) {
 	var home string
 	if _, err := fmt.Sscanf(line+"\n", groupsLine, &home); err == nil {

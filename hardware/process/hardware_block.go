@@ -1,19 +1,18 @@
-// Package process runs jobs as processes of this machine. It needs only the
-// operating system: each job is a separate session, bound to its own cores,
-// paused with SIGSTOP, and never left behind, however tfexp ends.
+// Package process is the engine that runs jobs as processes of this machine. It needs only the operating system.
+// Each job has a separate session, is bound to its own cores and paused with SIGSTOP. No process of a job is left
+// running, however tfexp ends.
 //
-// A job is its program and all descendants of it. Where control groups (version
-// 2) can be written, each program starts in a separate group, which no process
-// leaves by forking. While tfexp lives, it inherits children whose parent died
-// (it is a subreaper). They are recognized by that group, by their session or
-// by a mark in their environment. When tfexp dies, the kernel kills each
-// program (its parent-death signal), and a second process, the guardian, kills
-// the rest. Without groups, a process that leaves the session, clears its
-// environment and loses its parent lives on until the engine is closed; it is
-// lost only if tfexp is killed within a tenth of a second after that.
+// A job is its program and all descendants of it. Each program starts in a separate control group (version 2), if
+// these can be written; no process can leave it by forking. While tfexp runs, it inherits processes whose parent has
+// died (it is a subreaper). It recognizes them by their group, their session, or a mark in their environment. When
+// tfexp dies, the kernel kills each program (its parent-death signal), and a second process, the guardian, kills the
+// other processes.
 //
-// On macOS jobs are not bound to cores, and only a job's process group is
-// paused and killed. On Windows there is no such engine.
+// Without control groups, a process can leave the session, clear its environment and lose its parent. It then runs
+// until the engine is closed. It escapes only if tfexp is killed within a tenth of a second after that.
+//
+// On macOS, jobs are not bound to cores, and only a job's process group is paused and killed. On Windows the engine
+// is not available.
 package process
 
 import (
@@ -32,10 +31,10 @@ const kindName = "process"
 
 func init() {
 	engine.Register(&kind)
-	gob.Register(settings{}) // a cell can be written down for another process
+	gob.Register(settings{}) // cells are encoded when they run as tasks
 }
 
-// kind is this engine as experiments see it.
+// kind describes this engine to other packages.
 var kind = engine.Kind{
 	Name: kindName, Rank: 10,
 	Doc: "runs jobs for real, as processes of this machine",
@@ -60,7 +59,7 @@ var kind = engine.Kind{
 	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
 		c := Capabilities()
 		c.GPUs = h.HasGPUs()
-		c.Migrate = !c.GPUs || h.Suspends // a program that has begun keeps its GPUs
+		c.Migrate = !c.GPUs || h.Suspends // a running program keeps its GPUs
 		return c
 	},
 	Check:    checkMachine,
@@ -96,13 +95,14 @@ var duetArg = schema.Arg{
 		"again with it. Such hardware has half of the machine's threads by default, and no GPUs.",
 }
 
-// duet reports whether the compared cells of a hardware run at the same time.
+// duet reports whether compared cells of a hardware run at the same time.
 func duet(h *engine.Hardware) bool {
 	s, _ := h.Settings.(settings)
 	return s.Duet
 }
 
-// checkMachine compares a machine with this one: jobs can be bound only to cores that exist.
+// checkMachine reports if the hardware has more than this machine, because jobs can be bound only to cores that
+// exist.
 func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Problem) {
 	add := func(arg, summary, detail string, args ...any) {
 		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
@@ -131,7 +131,7 @@ func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Probl
 	return problems
 }
 
-// total is the sum of the nodes of a cluster, which are all parts of this machine.
+// total returns the sum of the nodes of a cluster, which are all parts of this machine.
 func total(c scheduler.Cluster) (sum scheduler.Node) {
 	for _, n := range c.Nodes {
 		sum.Threads, sum.GPUs, sum.Memory = sum.Threads+n.Threads, sum.GPUs+n.GPUs, sum.Memory+n.Memory
@@ -139,7 +139,7 @@ func total(c scheduler.Cluster) (sum scheduler.Node) {
 	return sum
 }
 
-// checkJob reports a job that asks for GPUs that this machine lacks, on hardware with all of the machine's GPUs.
+// checkJob reports a job that requests GPUs which this machine lacks.
 func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Problem {
 	if gpus := total(h.Cluster).GPUs; j.GPUs <= gpus || gpus != host.GPUs {
 		return nil
@@ -147,7 +147,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Prob
 	return []engine.Problem{noGPUs(host, fmt.Sprintf("The job %q asks for %s", j.Name, schema.Plural(j.GPUs, "GPU")))}
 }
 
-// noGPUs is the problem that this machine lacks the requested GPUs.
+// noGPUs returns the problem that this machine lacks requested GPUs.
 func noGPUs(host engine.Host, need string) engine.Problem {
 	has := fmt.Sprintf("this machine has %d that tfexp may use", host.GPUs)
 	if host.GPUs == 0 {

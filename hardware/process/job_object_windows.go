@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// jobObject is a job object of Windows: when its last handle is closed, as at the end of tfexp in whatever way, all
-// processes in it end.
+// jobObject is a job object of Windows. All processes in it end when its last handle is closed, as at the end of
+// tfexp.
 type jobObject struct {
 	mu  sync.Mutex
 	job windows.Handle // 0 when it is closed
 }
 
-// newJobObject puts a process, and all that it starts from now on, into a new job object.
+// newJobObject puts a process into a new job object. All processes that it starts from then on are in it too.
 func newJobObject(p *os.Process) (*jobObject, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {

@@ -24,14 +24,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// runEnv marks every process of a job, so that it is recognized when it has
-// left the job's session. Its value begins with the run of tfexp.
+// runEnv is the environment variable that marks every process of a job, so that it can be recognized even outside
+// the job's session. Its value starts with the name of the run.
 const runEnv = "TFEXP_RUN"
 
-// loopback is where the parts of a job find each other.
+// loopback is the host of the addresses of a job's parts.
 const loopback = "127.0.0.1"
 
-// hands are the operations of the engine on its programs.
+// hands are the engine's operations on programs.
 type hands struct{ e *Engine }
 
 // Addresses implements launch.ProgramHands.
@@ -62,13 +62,12 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 		log.close(err.Error())
 		return nil, err
 	}
-	// The program cannot vanish before it is waited for, so this is its own.
+	// The program cannot vanish before this process waits for it, so the start time is its own.
 	o, _ := readProc(pid)
 	p.id = processID{pid, o.start}
 	log.follow()
-	// The mark in its environment already shows the owner of a process. This
-	// adds processes that have cleared their environment but not left the
-	// session.
+	// The mark in the environment already shows to which job a process belongs. This adds processes that clear their
+	// environment but stay in the session.
 	guard.watch(p.id)
 	e.records.started(p.id)
 	return p, nil
@@ -97,7 +96,7 @@ func (h hands) GoOn(programs []*program) error { return signalAll(programs, sysc
 
 // Ask implements launch.ProgramHands.
 func (h hands) Ask(programs []*program, paused bool) {
-	// The other order would let a paused job run on before it hears of its end.
+	// In the other order, a paused job would run before it gets the signal.
 	signalAll(programs, syscall.SIGTERM)
 	if paused {
 		signalAll(programs, syscall.SIGCONT)
@@ -107,7 +106,7 @@ func (h hands) Ask(programs []*program, paused bool) {
 // Kill implements launch.ProgramHands.
 func (h hands) Kill(programs []*program) { signalAll(programs, syscall.SIGKILL) }
 
-// signalAll sends sig to programs.
+// signalAll sends a signal to programs.
 func signalAll(programs []*program, sig syscall.Signal) error {
 	errs := schema.Each(programs, func(p *program) error { return p.reach(func() error { return p.signal(sig) }) })
 	return errors.Join(errs...)
@@ -119,7 +118,7 @@ func (h hands) Bind(p *program, part scheduler.Part) error {
 	if err != nil {
 		return err
 	}
-	// A job that exits meanwhile is no error: notice of its end follows.
+	// If the program exits meanwhile, its end is reported separately, and this is no error.
 	return p.reach(func() error { return p.bind(cpus) })
 }
 
@@ -176,7 +175,7 @@ func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 	}
 	pid, p.group, err = newGroup(p.mark).startIn(func(group int) (int, error) { return f.start(e.forks, files, group) })
 	runtime.KeepAlive(p.log.in)
-	if errors.Is(err, fs.ErrNotExist) { // the file itself was found
+	if errors.Is(err, fs.ErrNotExist) { // the file exists, but not its interpreter
 		return 0, fmt.Errorf("program %q: the interpreter that its first line names was not found", j.Argv[0])
 	}
 	if err != nil {
@@ -193,17 +192,17 @@ func (f fork) start(on *forkThread, files []uintptr, group int) (pid int, err er
 	return on.fork(f.CPUs, f.Program, f.Argv, &syscall.ProcAttr{Dir: f.Dir, Env: f.Env, Files: files, Sys: sessionAttr()})
 }
 
-// environ returns the environment of a job that is given n cores and these GPUs: tfexp's own, the variables of the job
-// contract, the job's own variables, and the mark.
+// environ returns the environment of a job with n cores and the given GPUs: tfexp's own, the variables of the job
+// contract, the job's variables, and the mark.
 func environ(j *launch.Job, n int, gpus []string, mark string) []string {
 	paths := launch.Paths{Control: launch.Absolute(j.ControlPath), Checkpoint: launch.Absolute(j.CheckpointDir)}
 	return launch.Merge(launch.Inherited(os.Environ()), j.Environ(n, gpus, paths), []string{runEnv + "=" + mark})
 }
 
-// startedAs is the path of this program when it began, which may have been replaced or removed since.
+// startedAs is the path of this program at its start. The file may have been replaced or removed since.
 var startedAs, _ = os.Executable()
 
-// find finds a program as the job would. For a built-in program it is the running tfexp itself.
+// find returns the path of a job's program. For a built-in program it is the running tfexp.
 func find(name, dir string, env []string) (string, error) {
 	if name == startedAs && name != "" {
 		return ownProgram()
@@ -211,7 +210,7 @@ func find(name, dir string, env []string) (string, error) {
 	return lookup(name, dir, env)
 }
 
-// lookup finds a program as the job would: by its PATH, from its directory.
+// lookup searches a program in the job's PATH, from the job's directory.
 func lookup(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := name
@@ -256,9 +255,9 @@ func notRunnable(name string, err error) error {
 	return fmt.Errorf("program %q: %w", name, launch.Underlying(err))
 }
 
-// forkThread is an operating-system thread that does all forks of an engine, if the guardian does not. The parent-death
-// signal of a child is sent when the thread that forked it ends, so the thread lives as long as the engine; and a child
-// inherits the thread's CPUs, so it is bound before its first instruction.
+// forkThread is a thread that does all forks of an engine without a guardian. A child gets its parent-death signal
+// when the thread that forked it ends, so the thread must live as long as the engine. A child inherits the CPUs of
+// the thread, so it is bound to them from its first instruction.
 type forkThread struct{ work chan func() }
 
 func newForkThread() *forkThread {
@@ -268,7 +267,7 @@ func newForkThread() *forkThread {
 		for f := range t.work {
 			f()
 		}
-		// The thread's CPUs are as they were: it may serve others.
+		// The thread has its former CPUs again, so it can be reused.
 		runtime.UnlockOSThread()
 	}()
 	return t
@@ -292,20 +291,20 @@ func (t *forkThread) fork(cpus []int, program string, argv []string, attr *sysca
 	return pid, err
 }
 
-// children are the programs that this package started and has not yet
-// waited for, of all engines: nobody else may wait for them.
+// children are the programs that this package has started and not reaped, for all engines. No other code may wait
+// for them.
 var children childSet
 
 type childSet struct {
-	mu   sync.Mutex // held while a child is being made, so that none is unknown
+	mu   sync.Mutex // held while a child is started, so that no child is missing
 	pids map[int]*child
 }
 
-// child is a program: one of this process, or of its guardian.
+// child is a program that is a child of this process, or of the guardian.
 type child struct {
-	of     *link         // the guardian whose child it is; nil: this process's own
-	exited chan struct{} // closed when the guardian says so, or is gone
-	lost   bool          // the guardian was gone before the program had exited: the kernel has killed it
+	of     *link         // the guardian whose child it is; nil for this process
+	exited chan struct{} // closed when the guardian reports its exit, or is gone
+	lost   bool          // the guardian was gone before it exited, so the kernel has killed it
 }
 
 func (c *childSet) add(fork func() (int, error)) (int, error) {
@@ -333,7 +332,7 @@ func (c *childSet) adopt(pid int, of *link) {
 	c.know(pid, &child{of: of, exited: make(chan struct{})})
 }
 
-// exit says that a program has exited.
+// exit records that a program has exited.
 func (c *childSet) exit(pid int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -359,7 +358,8 @@ func (c *childSet) lose(l *link) {
 	}
 }
 
-// lostGuardian reports whether the guardian of a program, which has not been reaped, was killed before it exited.
+// lostGuardian reports whether the guardian of a program, which is not reaped yet, was killed before the program
+// exited.
 func (c *childSet) lostGuardian(pid int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -367,7 +367,7 @@ func (c *childSet) lostGuardian(pid int) bool {
 	return p != nil && p.lost
 }
 
-// await returns when a program has exited. Its number stays taken until it is reaped.
+// await waits until a program has exited. Its process number is not reused until it is reaped.
 func (c *childSet) await(pid int) {
 	c.mu.Lock()
 	p := c.pids[pid]
@@ -383,7 +383,7 @@ func (c *childSet) await(pid int) {
 	}
 }
 
-// reap waits for a program, and from then on its number may be used again.
+// reap waits for a program. After that its process number may be reused.
 func (c *childSet) reap(pid int) (status syscall.WaitStatus, used syscall.Rusage) {
 	c.mu.Lock()
 	remote := c.pids[pid] != nil && c.pids[pid].of != nil
@@ -407,7 +407,7 @@ func (c *childSet) reap(pid int) (status syscall.WaitStatus, used syscall.Rusage
 	return status, used
 }
 
-// wait waits for a process of this one's own.
+// wait waits for a child of this process.
 func wait(pid int, status *syscall.WaitStatus, used *syscall.Rusage) {
 	for {
 		if _, err := syscall.Wait4(pid, status, 0, used); err != syscall.EINTR {

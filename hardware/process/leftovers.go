@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// The patience with processes that a program leaves behind when it exits.
+// How long to wait for processes that a program leaves running when it exits.
 const (
-	clearPause = 500 * time.Microsecond // between looks; doubled up to 20 ms
-	clearLimit = 10 * time.Second       // for processes that SIGKILL does not end
-	maxDoubts  = 4                      // looks at orphans that have no environment
+	clearPause = 500 * time.Microsecond // between checks; doubles up to 20 ms
+	clearLimit = 10 * time.Second       // for processes that do not end after SIGKILL
+	maxDoubts  = 4                      // checks of orphans that have no environment
 )
 
-// killLeftovers kills the leftover processes of a program that has exited, or waits for
-// them until the deadline if the program was asked to end. It returns the
-// number of processes that could not be killed within the patience.
+// killLeftovers kills the processes that a program has left running. If the program was asked to end, it first waits
+// for them until the deadline. It returns the number of processes that could not be killed within patience.
 func (p *program) killLeftovers(deadline func() time.Time, patience time.Duration) (stuck int) {
 	began := time.Now()
 	known := map[processID]bool{}
@@ -43,14 +42,13 @@ func (p *program) killLeftovers(deadline func() time.Time, patience time.Duratio
 	}
 }
 
-// leftovers returns the living processes of a program that has exited: their
-// numbers, and the number of its group with a minus; nil if none lives. A
-// process has no environment, and so no mark, during an exec and while it
-// exits. So known holds the orphans that were found before, and unsure reports
-// that another look may identify an orphan.
+// leftovers returns the processes that an exited program has left running: their numbers, and the number of its
+// group with a minus; nil if no process is left. During an exec, and while it exits, a process has no environment
+// and so no mark. Therefore known keeps the orphans that were recognized before, and unsure says that another call
+// may recognize an orphan.
 func (p *program) leftovers(known map[processID]bool) (left []int, unsure bool) {
 	roots := p.group.pids()
-	for _, o := range orphans() { // also reaps those that are dead
+	for _, o := range orphans() { // orphans also reaps dead ones
 		id := processID{o.pid, o.start}
 		switch {
 		case known[id], p.owns(o):

@@ -10,12 +10,12 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// The processes of a run also carry its mark in a limit. A process inherits its limits whatever becomes of its session,
-// environment, open files, folder and parent; any user may lower one; and everybody can read them. The limit is the one
-// on the number of file locks, which Linux has not enforced since 2.4.25: see getrlimit(2).
+// The processes of a run also have a mark in a resource limit. A process inherits its limits even if it changes its
+// session, environment, open files, folder or parent. Any user may lower a limit, and everybody can read it. The
+// limit is the number of file locks, which Linux has not enforced since 2.4.25: see getrlimit(2).
 
-// limitMark is the soft limit on file locks of the processes of a run: a number that nobody would choose. It is 0 for a
-// text that is not the name of a run.
+// limitMark returns the soft limit on file locks for the processes of a run: a number that is very unlikely
+// otherwise. It returns 0 for a text that is not the name of a run.
 func limitMark(run string) uint64 {
 	n, err := strconv.ParseUint(run, 16, 64)
 	if err != nil || len(run) != 16 {
@@ -24,8 +24,8 @@ func limitMark(run string) uint64 {
 	return n>>2 | 1<<62
 }
 
-// markDescendants gives this process, and all that descend from it afterwards, the limit of a run. Where the hard limit
-// is lower, they have the mark in their environment alone.
+// markDescendants sets the limit mark of a run for this process and its later descendants. If the hard limit is too
+// low, they have only the mark in their environment.
 func markDescendants(run string) {
 	var l unix.Rlimit
 	if mark := limitMark(run); mark != 0 && unix.Getrlimit(unix.RLIMIT_LOCKS, &l) == nil && mark <= l.Max {
@@ -34,7 +34,7 @@ func markDescendants(run string) {
 	}
 }
 
-// hasLimitMark reports whether a process descends from the guardian of a run.
+// hasLimitMark reports whether a process has the limit mark of a run.
 func hasLimitMark(pid int, run string) bool {
 	mark := limitMark(run)
 	if mark == 0 {
@@ -46,7 +46,7 @@ func hasLimitMark(pid int, run string) bool {
 	}
 	_, after, found := bytes.Cut(limits, []byte("\nMax file locks"))
 	var soft uint64
-	if _, err := fmt.Sscan(string(after[:min(len(after), 64)]), &soft); err != nil { // it is not "unlimited"
+	if _, err := fmt.Sscan(string(after[:min(len(after), 64)]), &soft); err != nil { // it may be "unlimited"
 		return false
 	}
 	return found && soft == mark

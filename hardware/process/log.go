@@ -15,27 +15,25 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// jobLog carries a job's output from a pipe to its log file. A pipe, and not
-// the file itself, so that a job that prints without end, or fills the disk,
-// is noticed at once.
+// jobLog copies a job's output from a pipe to its log file. The job does not write to the file itself, so that tfexp
+// notices at once when a job prints without end or fills the disk.
 type jobLog struct {
-	in   *os.File // the end that the job writes to; closed once it is started
-	out  *os.File // the end that tfexp reads
+	in   *os.File // the job's end of the pipe; closed after the start
+	out  *os.File // tfexp's end of the pipe
 	file *launch.Log
 
 	exited chan struct{} // closed when the job's program has exited
-	copied chan struct{} // closed when there is no more to read
-	err    error         // why not all could be read; read after copied
+	copied chan struct{} // closed when all output has been copied
+	err    error         // why some output could not be read; valid after copied is closed
 }
 
 const (
 	logBuffer = 32 << 10
-	// When a job prints many lines, one soon after the other, reading waits
-	// for this long, so that not every line wakes tfexp: the pipe holds them
-	// meanwhile.
+	// logPause is the wait between two reads when a job prints many lines quickly. The pipe keeps the output
+	// meanwhile, so that tfexp does not wake up for each line.
 	logPause = 5 * time.Millisecond
-	// How long a process that is not known to belong to the job, but holds
-	// its output open, can put off the job's end.
+	// logPatience is how long a job's end waits for a process that keeps the output open, but is not known to belong
+	// to the job.
 	logPatience = 200 * time.Millisecond
 )
 
@@ -58,7 +56,7 @@ func openLog(path string, limit int64, again bool, fail func(string), seen func(
 		l.file.Close("")
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	// Programs do not expect that a write to their output would block.
+	// Programs do not expect a non-blocking output.
 	if err := syscall.SetNonblock(int(l.in.Fd()), false); err != nil {
 		l.file.Close("")
 		return nil, errors.Join(fmt.Errorf("open log: %w", err), l.in.Close(), l.out.Close())
@@ -66,7 +64,7 @@ func openLog(path string, limit int64, again bool, fail func(string), seen func(
 	return l, nil
 }
 
-// follow starts copying, once the job has its end of the pipe.
+// follow starts to copy. It is called after the job has got its end of the pipe.
 func (l *jobLog) follow() {
 	l.in.Close()
 	if l.out != nil {
@@ -77,7 +75,7 @@ func (l *jobLog) follow() {
 func (l *jobLog) copy() {
 	defer close(l.copied)
 	buf := make([]byte, logBuffer)
-	var last time.Time // of the last read
+	var last time.Time // instant of the last read
 	for {
 		n, err := l.out.Read(buf)
 		l.file.Write(buf[:n])
@@ -99,8 +97,8 @@ func (l *jobLog) copy() {
 	}
 }
 
-// finish waits for the rest of the output after the job's end, and returns
-// why the log is not complete, if so.
+// finish waits for the remaining output after the job's end. It returns why the log is incomplete; nil if it is
+// complete.
 func (l *jobLog) finish() error {
 	close(l.exited)
 	select {
@@ -113,10 +111,10 @@ func (l *jobLog) finish() error {
 	return cmp.Or(l.file.Err(), l.err)
 }
 
-// close writes why the job did not finish as the log's last line, and closes
-// it. It is called once, instead of follow or after finish.
+// close writes why the job did not finish as the last line of the log, and closes the log. It is called once:
+// without follow, or after finish.
 func (l *jobLog) close(reason string) {
-	l.in.Close() // again, after follow
+	l.in.Close() // harmless if follow has closed it
 	l.file.Close(reason)
 	if l.out != nil {
 		l.out.Close()

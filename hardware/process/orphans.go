@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// orphanTracker follows the processes that lost their parent and came to the guardian, where programs have no groups. A
-// process that left its session and cleared its environment does not show from which program it came. Such a process
-// dies with tfexp, or when no engine is open. The registry names it for the case that the guardian is killed with
-// tfexp, and that limits carry no mark (markDescendants).
+// orphanTracker lists orphans in the registry: processes that lost their parent and were inherited by the guardian.
+// It is used if programs have no control groups. An orphan that left its session and cleared its environment does
+// not show to which job it belongs. It is killed when tfexp ends, or when no engine is open. The registry is needed
+// if the guardian is killed together with tfexp, and limits have no mark (markDescendants).
 type orphanTracker struct {
 	records *registry
 	stop    chan struct{}
@@ -19,13 +19,13 @@ type orphanTracker struct {
 	known   map[processID]bool
 }
 
-// openEngines counts the open engines: an orphan may belong to any of them.
+// openEngines is the number of open engines. An orphan may belong to any of them.
 var openEngines atomic.Int64
 
 // orphanPause is the time between scans.
 const orphanPause = 100 * time.Millisecond
 
-// trackOrphans starts the scans; close ends them.
+// trackOrphans starts the scans.
 func trackOrphans(records *registry) *orphanTracker {
 	openEngines.Add(1)
 	if groupHome() != "" {
@@ -47,7 +47,7 @@ func trackOrphans(records *registry) *orphanTracker {
 	return s
 }
 
-// scan makes new orphans known to the registry, and forgets those that are gone.
+// scan adds new orphans to the registry, and removes orphans that have ended.
 func (s *orphanTracker) scan() {
 	alive := map[processID]bool{}
 	for _, o := range orphans() {
@@ -65,7 +65,7 @@ func (s *orphanTracker) scan() {
 	s.known = alive
 }
 
-// close ends the scans, and kills all orphans if no other engine is open.
+// close ends the scans. If no other engine is open, it kills all orphans.
 func (s *orphanTracker) close() {
 	last := openEngines.Add(-1) == 0
 	if s == nil {

@@ -8,22 +8,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rssUnit is the kernel's unit of a process's memory, in bytes.
+// rssUnit is the unit in which the kernel reports the memory of a process, in bytes.
 const rssUnit = 1
 
 func ownProgram() (string, error) { return os.Executable() }
 
-// sessionAttr makes a child the leader of a session.
+// sessionAttr makes a child the leader of a new session.
 func sessionAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func missingFeature() string { return "" }
 
-// canAdopt is false: macOS gives processes that lost their parent to its first one.
+// canAdopt returns false, because on macOS the first process of the system inherits orphans.
 func canAdopt() bool     { return false }
 func becomeReaper() bool { return false }
 func setName(string)     {}
 
-// onCPUs runs f: macOS does not bind threads to CPUs.
+// onCPUs runs f. macOS does not bind threads to CPUs.
 func onCPUs(_ []int, f func()) error {
 	f()
 	return nil
@@ -31,9 +31,9 @@ func onCPUs(_ []int, f func()) error {
 
 func bindThreads(_, _ []int, _ map[int]bool) (bool, error) { return false, nil }
 
-// awaitExit returns when a child has exited. The child's number stays taken
-// until it is waited for, so that a late signal cannot hit a stranger. Where
-// it cannot be watched, the wait that follows takes the time.
+// awaitExit waits until a child has exited. The child's process number is not reused until it is reaped, so a late
+// signal cannot reach another process. If the child cannot be watched, awaitExit returns at once, and the reaping
+// waits.
 func awaitExit(pid int) {
 	queue, err := unix.Kqueue()
 	if err != nil {
@@ -44,14 +44,14 @@ func awaitExit(pid int) {
 	unix.SetKevent(&exit[0], pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
 	exit[0].Fflags = unix.NOTE_EXIT
 	for {
-		// A child that has exited before cannot be added, which is an event too.
+		// If the child has exited already, Kevent also returns an event.
 		if _, err := unix.Kevent(queue, exit, make([]unix.Kevent_t, 1), nil); err != unix.EINTR {
 			return
 		}
 	}
 }
 
-// bootID names this boot of the machine.
+// bootID returns a name for the present boot of the machine.
 func bootID() string {
 	t, err := unix.SysctlTimeval("kern.boottime")
 	if err != nil {
@@ -60,7 +60,7 @@ func bootID() string {
 	return strconv.FormatInt(t.Sec, 10)
 }
 
-// readProc describes a process. The start time is in microseconds since 1970.
+// readProc returns information about a process. The start time is in microseconds since 1970.
 func readProc(pid int) (p processInfo, ok bool) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || info.Proc.P_pid != int32(pid) {
@@ -85,7 +85,7 @@ func describe(info *unix.KinfoProc) processInfo {
 	}
 }
 
-// processes lists all processes of the system.
+// processes returns all processes of the system.
 func processes() []processInfo {
 	infos, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
@@ -98,16 +98,16 @@ func processes() []processInfo {
 	return all
 }
 
-// hasMark is false: macOS does not show environments.
+// hasMark returns false, because macOS does not show environments.
 func hasMark(int, string) bool { return false }
 
-// A limit is no mark: macOS does not show the limits of other processes.
+// macOS does not show the limits of other processes, so they cannot be marks.
 func markDescendants(string)        {}
 func hasLimitMark(int, string) bool { return false }
 
 func hasEnviron(int) bool { return false }
 
-// descendants returns roots and all processes that descend from them.
+// descendants returns the processes roots and all of their descendants.
 func descendants(roots []int) []int {
 	set := map[int]bool{}
 	for _, pid := range roots {
@@ -116,10 +116,10 @@ func descendants(roots []int) []int {
 	return append(append([]int(nil), roots...), descendantsIn(processes(), set)...)
 }
 
-// orphans is empty: on macOS they go to the system's first process.
+// orphans returns nil, because on macOS the first process of the system inherits them.
 func orphans() []processInfo { return nil }
 
-// group is nothing: macOS has no control groups.
+// group is empty, because macOS has no control groups.
 type group struct{}
 
 func ownGroup() string              { return "" }

@@ -15,29 +15,27 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// rssUnit is the kernel's unit of a process's memory, in bytes.
+// rssUnit is the unit in which the kernel reports the memory of a process, in bytes.
 const rssUnit = 1 << 10
 
-// ownProgram returns the program of this process, even if its file has been
-// replaced.
+// ownProgram returns a path of this process's program that works even if its file was replaced.
 func ownProgram() (string, error) { return "/proc/self/exe", nil }
 
-// sessionAttr makes a child the leader of a session that dies with its parent.
+// sessionAttr makes a child the leader of a new session, and makes the kernel kill it when its parent dies.
 func sessionAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// becomeReaper makes this process the parent of descendants whose own parent
-// died, and reports whether it could.
+// becomeReaper makes this process inherit descendants whose parent has died. It reports whether that is possible.
 var becomeReaper = sync.OnceValue(func() bool {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
 })
 
-// canAdopt reports whether the guardian learns of all processes that jobs leave: it is the parent of the jobs'
-// programs, and becomes the parent of processes that these leave.
+// canAdopt reports whether the guardian can know of all processes that jobs leave: as the parent of the jobs'
+// programs, it inherits them.
 func canAdopt() bool { return becomeReaper() && haveProc() }
 
-// missingFeature says why programs cannot be run, if so.
+// missingFeature says which feature of the system is missing to run programs; empty if none is.
 func missingFeature() string {
 	if haveProc() {
 		return ""
@@ -45,15 +43,15 @@ func missingFeature() string {
 	return "there is no /proc, by which programs are paused and ended: experiments can be simulated"
 }
 
-// haveProc reports whether the system shows its processes.
+// haveProc reports whether the system has /proc.
 var haveProc = sync.OnceValue(func() bool {
 	_, ok := readProc(os.Getpid())
 	return ok
 })
 
-// setName changes the name by which this process is listed.
+// setName sets the name of this process in lists of processes.
 func setName(name string) {
-	// The main thread's name, whichever thread this is. A failure is harmless.
+	// The name of the process is the name of its main thread. A failure is harmless.
 	folder.WriteFile("/proc/self/comm", []byte(name), 0)
 }
 
@@ -70,14 +68,13 @@ func onCPUs(cpus []int, f func()) error {
 		return err
 	}
 	f()
-	// It fails only if CPUs have gone away; the next job sets its CPUs again.
+	// This fails only if CPUs were removed. The next job sets the CPUs again.
 	unix.SchedSetaffinity(0, &before)
 	return nil
 }
 
-// bindThreads binds all threads of processes to cpus, except the threads in
-// seen, and adds them to seen. It reports whether there were any. Threads that
-// have ended are no error.
+// bindThreads binds all threads of processes to cpus, except the threads in seen, and adds them to seen. It reports
+// whether it has found any. It ignores threads that have ended.
 func bindThreads(pids, cpus []int, seen map[int]bool) (found bool, err error) {
 	var set unix.CPUSet
 	for _, cpu := range cpus {
@@ -97,14 +94,14 @@ func bindThreads(pids, cpus []int, seen map[int]bool) (found bool, err error) {
 	return found, nil
 }
 
-// awaitExit returns when a child has exited. The child's number stays taken
-// until it is waited for, so that a late signal cannot hit a stranger.
+// awaitExit waits until a child has exited. The child's process number is not reused until it is reaped, so a late
+// signal cannot reach another process.
 func awaitExit(pid int) {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
 
-// bootID names this boot of the machine.
+// bootID returns a name for the present boot of the machine.
 func bootID() string {
 	id, err := folder.ReadSystem("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -113,14 +110,13 @@ func bootID() string {
 	return string(bytes.TrimSpace(id))
 }
 
-// readProc reads /proc/PID/stat, see proc_pid_stat(5). The start time is in
-// clock ticks since boot.
+// readProc reads /proc/PID/stat, see proc_pid_stat(5). The start time is in clock ticks since boot.
 func readProc(pid int) (p processInfo, ok bool) {
 	stat, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return p, false
 	}
-	// The name stands in parentheses and may itself have spaces and parentheses.
+	// The name is in parentheses, and can contain spaces and parentheses.
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	if open < 0 || end < open {
 		return p, false
@@ -139,7 +135,7 @@ func readProc(pid int) (p processInfo, ok bool) {
 	return p, err == nil
 }
 
-// processes lists all processes of the system, by number.
+// processes returns all processes of the system, ordered by number.
 func processes() []processInfo {
 	var all []processInfo
 	for _, pid := range numbers("/proc") {
@@ -157,7 +153,7 @@ func numbers(dir string) []int {
 		return nil
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(-1) // names read before a process vanished count
+	names, _ := f.Readdirnames(-1) // keep names that were read before an error
 	var found []int
 	for _, name := range names {
 		if n, err := strconv.Atoi(name); err == nil {
@@ -168,7 +164,7 @@ func numbers(dir string) []int {
 	return found
 }
 
-// hasMark reports whether the environment of a process says that it belongs to a run, or to one job of it.
+// hasMark reports whether the environment of a process has the mark of a run, or of a job in it.
 func hasMark(pid int, mark string) bool {
 	env, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -183,15 +179,15 @@ func hasMark(pid int, mark string) bool {
 	return false
 }
 
-// hasEnviron reports whether a process can be seen to have an environment: it does not
-// while it exits, and for a moment when it becomes another program.
+// hasEnviron reports whether the environment of a process is readable. It is empty while the process exits, and for
+// a moment during an exec.
 func hasEnviron(pid int) bool {
 	env, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && len(env) > 0
 }
 
-// haveChildLists reports whether the kernel lists the children of each thread
-// (CONFIG_PROC_CHILDREN); where it does not, all processes are read instead.
+// haveChildLists reports whether the kernel lists the children of each thread (CONFIG_PROC_CHILDREN). If it does
+// not, all processes are read instead.
 var haveChildLists = sync.OnceValue(func() bool {
 	pid := os.Getpid()
 	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -211,7 +207,7 @@ func childrenOfThread(pid, tid int) (pids []int) {
 	return pids
 }
 
-// descendants returns roots and all processes that descend from them.
+// descendants returns the processes roots and all of their descendants.
 func descendants(roots []int) []int {
 	found := slices.Clone(roots)
 	if !haveChildLists() {
@@ -221,7 +217,7 @@ func descendants(roots []int) []int {
 		}
 		return append(found, descendantsIn(processes(), set)...)
 	}
-	for i := 0; i < len(found); i++ { // found grows
+	for i := 0; i < len(found); i++ { // found grows in the loop
 		for _, tid := range numbers(fmt.Sprintf("/proc/%d/task", found[i])) {
 			found = append(found, childrenOfThread(found[i], tid)...)
 		}
@@ -230,11 +226,11 @@ func descendants(roots []int) []int {
 	return slices.Compact(found)
 }
 
-// orphans returns the processes that the guardian or this process inherited because their parent
-// died. It waits for the dead ones among this process's. They differ in their session from
-// processes that other parts of the program started.
+// orphans returns the live processes that the guardian or this process has inherited because their parent died. It
+// reaps dead ones of this process. Their session distinguishes them from processes that other code of this program
+// has started.
 func orphans() (alive []processInfo) {
-	guard.mu.Lock() // no fork is under way
+	guard.mu.Lock() // so that no fork is in progress
 	defer guard.mu.Unlock()
 	children.mu.Lock()
 	defer children.mu.Unlock()
@@ -247,7 +243,7 @@ func orphans() (alive []processInfo) {
 	if err != nil {
 		return nil
 	}
-	// The kernel gives orphans to the reaper's first thread.
+	// Orphans become children of the reaper's first thread.
 	var pids []int
 	if haveChildLists() {
 		for _, parent := range parents {
@@ -268,7 +264,7 @@ func orphans() (alive []processInfo) {
 		switch {
 		case !ok || !slices.Contains(parents, p.parent) || p.session == own || p.session == 0:
 		case p.zombie:
-			// It fails for the guardian's children; the guardian waits for them.
+			// This fails for children of the guardian, which reaps them itself.
 			syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		default:
 			alive = append(alive, p)

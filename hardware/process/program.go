@@ -15,11 +15,10 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// processID is a process for good: numbers are used again, but not by a process
-// that started at the same time.
+// processID identifies a process. Process numbers are reused, but not with the same start time.
 type processID struct {
 	pid   int
-	start uint64 // in the system's own unit, since boot or 1970
+	start uint64 // in the unit of the system, since boot or 1970
 }
 
 // program is the program of a job or of one of its parts, in a separate session.
@@ -28,13 +27,13 @@ type program struct {
 	id    processID
 	mark  string // value of runEnv in its environment
 	log   *jobLog
-	group *group // the group that it was started in; may be nil
+	group *group // control group in which it was started; may be nil
 
 	life   sync.Mutex // held while signals are sent
-	reaped bool       // it has exited, and its number may be used again
+	reaped bool       // it has exited, and its process number may be reused
 }
 
-// reach calls f unless the program has exited. Until f returns, no other process can get the program's number.
+// reach calls f unless the program has exited. While f runs, no other process can get the program's number.
 func (p *program) reach(f func() error) error {
 	p.life.Lock()
 	defer p.life.Unlock()
@@ -44,8 +43,8 @@ func (p *program) reach(f func() error) error {
 	return f()
 }
 
-// members returns the live processes of the program outside of its process
-// group, and those in it if all is set.
+// members returns the live processes of the program outside its process group. If all is true, it includes those in
+// the group.
 func (p *program) members(all bool) []int {
 	roots := append([]int{p.id.pid}, p.group.pids()...)
 	for _, o := range orphans() {
@@ -62,16 +61,16 @@ func (p *program) members(all bool) []int {
 	return pids
 }
 
-// owns reports whether an orphan was once part of the program.
+// owns reports whether an orphan was started by the program.
 func (p *program) owns(o processInfo) bool { return o.session == p.id.pid || hasMark(o.pid, p.mark) }
 
-// signal sends sig to every process of the program, those that fork meanwhile
-// included. The program must not be gone.
+// signal sends a signal to every process of the program, also to processes that are forked at the same time. The
+// program must not be reaped.
 func (p *program) signal(sig syscall.Signal) error {
-	// All of the process group at once; those who left it one by one, until
-	// no new one is found.
+	// First signal the whole process group at once, then processes that have left it one by one, until no new
+	// process is found.
 	if err := syscall.Kill(-p.id.pid, sig); err != nil {
-		// A group of zombies cannot be signalled on some systems.
+		// On some systems a group of zombies cannot be signaled.
 		if o, listed := readProc(p.id.pid); listed && !o.zombie {
 			return err
 		}
@@ -82,7 +81,7 @@ func (p *program) signal(sig syscall.Signal) error {
 		for _, pid := range p.members(false) {
 			if !seen[pid] {
 				seen[pid], found = true, true
-				syscall.Kill(pid, sig) // it may have exited
+				syscall.Kill(pid, sig) // ignore the error if it has exited
 			}
 		}
 		if !found {
@@ -92,8 +91,7 @@ func (p *program) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// maxPasses bounds the search for processes and threads that start during the
-// search.
+// maxPasses limits how often processes and threads are searched again, because new ones may start meanwhile.
 const maxPasses = 20
 
 // bind binds every thread of every process of the program to cpus.
@@ -141,10 +139,10 @@ func (h hands) Attend(p *program) {
 	e.records.ended(p.id)
 }
 
-// endsWith is the moment that processes need which end with their program.
+// endsWith is how long processes may take to end after their program.
 const endsWith = 50 * time.Millisecond
 
-// leftBehind counts the processes that a program left running.
+// leftBehind returns the number of processes that an exited program left running.
 func (p *program) leftBehind() int {
 	known := map[processID]bool{}
 	if left, _ := p.leftovers(known); left == nil {
@@ -152,7 +150,7 @@ func (p *program) leftBehind() int {
 	}
 	time.Sleep(endsWith)
 	left, _ := p.leftovers(known)
-	return len(slices.DeleteFunc(left, func(pid int) bool { return pid < 0 })) // without its group
+	return len(slices.DeleteFunc(left, func(pid int) bool { return pid < 0 })) // without the number of its group
 }
 
 // exitReason says how a program ended that did not finish.
@@ -163,7 +161,7 @@ func exitReason(status syscall.WaitStatus) string {
 	return fmt.Sprintf("exit status %d", status.ExitStatus())
 }
 
-// signalName is the system's phrase for a signal: "killed", "segmentation fault".
+// signalName returns the system's name of a signal: "killed", "segmentation fault".
 func signalName(s syscall.Signal) string {
 	if text := s.String(); text != "" {
 		return text

@@ -16,15 +16,14 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// registry records the live jobs of an engine in a file, for a tfexp that
-// comes after this one was killed: a line with the run and the boot of the
-// machine, one with the folder of control groups, then a line for each start
-// and each end of a job. A nil registry records nothing.
+// registry is a file with the live jobs of an engine. If tfexp is killed, the next tfexp finds their processes by
+// it. It has a line with the run and the boot of the machine, a line with the folder of control groups, and a line
+// for each start and end of a job. A nil registry records nothing.
 type registry struct{ file *folder.File }
 
 const registryHeader = "tfexp jobs, run %s, boot %s\n"
 
-// errRegistry is wrapped by the error of New if the registry cannot be written because of its folder.
+// errRegistry is wrapped by the error of New if the registry cannot be written.
 var errRegistry = errors.New("open registry")
 
 func openRegistry(path, run string) (*registry, error) {
@@ -41,8 +40,8 @@ func openRegistry(path, run string) (*registry, error) {
 	return &registry{f}, nil
 }
 
-// started and ended append a line. A failure (a full disk) does not end a job:
-// its mark is in its environment as well.
+// started and ended append a line. If that fails (a full disk), the job continues, because its mark is also in its
+// environment.
 func (r *registry) started(id processID) {
 	if r != nil {
 		fmt.Fprintf(r.file, "+ %d %d\n", id.pid, id.start)
@@ -55,7 +54,7 @@ func (r *registry) ended(id processID) {
 	}
 }
 
-// close removes the file: no job is live.
+// close removes the file. No job must be live.
 func (r *registry) close() error {
 	if r == nil {
 		return nil
@@ -67,11 +66,12 @@ func (r *registry) close() error {
 	return nil
 }
 
-// Sweep kills leftover processes of the jobs that an engine with this registry ran before tfexp was killed, and removes
-// the file. No process is killed because of its number alone: a program's start time, or the run's mark in the
-// environment, in a limit or in the name of the control group, must agree. The caller makes sure that no tfexp is using the file.
-// It returns the names of the killed processes, "process 1234 (python3)". A missing file means that there is nothing to
-// do. A file that is not a registry is set aside: ErrGarbled.
+// Sweep kills leftover processes of an engine whose tfexp was killed, and removes the file of its registry. A
+// process is never killed only because of its number: also its start time must agree, or the mark of the run in its
+// environment, a limit or the name of its control group. No tfexp may be using the file.
+//
+// Sweep returns the killed processes as "process 1234 (python3)". It does nothing if the file does not exist. If the
+// file is not a registry, it renames the file and returns ErrGarbled.
 func Sweep(path string) (killed []string, err error) {
 	if info, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -111,11 +111,11 @@ func Sweep(path string) (killed []string, err error) {
 	return killed, nil
 }
 
-// ErrGarbled is returned by Sweep for a registry that cannot be read: the leftovers of a killed run, if any, are
-// unknown.
+// ErrGarbled is returned by Sweep for a registry that cannot be read. Leftovers of a killed run, if any, are not
+// known then.
 var ErrGarbled = errors.New("the list of running jobs was damaged")
 
-// mostLive bounds the live programs of a registry.
+// mostLive is the greatest number of live programs in a registry.
 const mostLive = 1 << 15
 
 // setAside renames a registry that cannot be read.
@@ -132,11 +132,12 @@ const (
 	killPasses = 400 // 2 s
 )
 
-// killLeft kills the processes of a run: the live programs, the members of their
-// sessions and groups, all processes with the run's mark (in their environment or their limit), and all descendants of
-// these. It repeats until no such process is left. A session whose leader is dead is
-// only killed if fresh says that the leader lived a moment ago: later on, its number
-// may have passed to a stranger's session.
+// killLeft kills the processes of a run: the live programs, the members of their sessions and groups, all processes
+// with the mark of the run (in their environment or limit), and all descendants of these. It repeats until no such
+// process is found.
+//
+// If the leader of a session is dead, the session is killed only if fresh says that the leader lived a moment ago.
+// Otherwise its number may belong to another session by now.
 func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 	self := os.Getpid()
 	sessions := map[int]bool{}
@@ -145,7 +146,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 		sessions[id.pid] = listed && p.start == id.start || !listed && fresh
 	}
 	seen := map[processID]bool{}
-	clean := 0 // passes in a row that found nothing
+	clean := 0 // successive passes that found nothing
 	for pass := 0; pass < killPasses || fresh; pass++ {
 		groups := groupsOf(r.home, run)
 		doomed := map[int]bool{}
@@ -155,7 +156,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			}
 		}
 		table := processes()
-		if fresh { // this is the guardian: all that descends from it is of jobs
+		if fresh { // this is the guardian, whose descendants are all of jobs
 			doomed[self] = true
 		}
 		for _, p := range table {
@@ -171,8 +172,8 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			if !doomed[p.pid] || p.zombie || p.pid == self {
 				continue
 			}
-			// It does not wait for processes that it may not kill (another user's). One that has just exited may have
-			// started another.
+			// Do not wait for processes that may not be killed (another user's). A process that has just exited may
+			// have started another one.
 			err := syscall.Kill(p.pid, syscall.SIGKILL)
 			found = found || err != syscall.EPERM
 			if err != nil {
@@ -183,7 +184,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 				killed = append(killed, fmt.Sprintf("process %d (%s)", p.pid, p.name))
 			}
 		}
-		// A process that started after the list was read is in the next one.
+		// A process that started after the list was read is found in the next pass.
 		if clean++; found {
 			clean = 0
 		} else if clean == 2 {
@@ -192,13 +193,12 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			}
 			break
 		}
-		time.Sleep(killPause * time.Duration(1+pass/killPasses*killPasses)) // less often in later passes
+		time.Sleep(killPause * time.Duration(1+pass/killPasses*killPasses)) // wait longer in later passes
 	}
 	return killed
 }
 
-// processInfo is a process as the system lists it. A zombie has exited, but was not
-// waited for.
+// processInfo describes a process. A zombie has exited but was not reaped.
 type processInfo struct {
 	pid, parent, group, session int
 	start                       uint64
@@ -206,8 +206,7 @@ type processInfo struct {
 	name                        string
 }
 
-// descendantsIn returns the processes of table that descend from roots, in
-// the order of the table.
+// descendantsIn returns the processes of table that descend from roots, in the order of table.
 func descendantsIn(table []processInfo, roots map[int]bool) []int {
 	parent := make(map[int]int, len(table))
 	for _, p := range table {
@@ -216,7 +215,7 @@ func descendantsIn(table []processInfo, roots map[int]bool) []int {
 	var found []int
 	for _, p := range table {
 		up := p.parent
-		// The bound is for a table that changed while it was read.
+		// The loop is limited, because table may have changed while it was read and have a cycle.
 		for range table {
 			if up == 0 || roots[up] {
 				break

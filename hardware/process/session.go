@@ -19,10 +19,10 @@ import (
 // runsHere reports whether this system can run jobs as processes.
 const runsHere = true
 
-// session is the engine in a run.
+// session is the process engine in a run of tfexp.
 type session struct{ run engine.Run }
 
-// openSession ends leftover processes of a run that was killed.
+// openSession kills leftover processes of a run that was killed.
 func openSession(run engine.Run) (engine.Session, []string, error) {
 	s := session{run}
 	entries, err := folder.ReadDir(run.Dir)
@@ -51,10 +51,10 @@ func openSession(run engine.Run) (engine.Session, []string, error) {
 	return s, killed, err
 }
 
-// registryPattern are the files in which live jobs are recorded.
+// registryPattern matches the names of registries.
 const registryPattern = "processes*.json"
 
-// registry is the file of a cell whose cores begin after the first skip ones.
+// registry returns the path of the registry for a cell that skips the first skip cores.
 func (s session) registry(skip int) string {
 	name := "processes.json"
 	if skip > 0 {
@@ -64,7 +64,7 @@ func (s session) registry(skip int) string {
 }
 
 func (s session) Engine(_ context.Context, task engine.Task) (engine.Engine, error) {
-	devices, _ := s.run.GPUs() // an experiment that needs more than there are is refused when it is read
+	devices, _ := s.run.GPUs() // experiments that need more GPUs were refused before
 	opts := Options{
 		Registry: s.registry(task.Skip), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn,
 		Suspends: task.Suspends, Fleet: task.Fleet,
@@ -73,7 +73,7 @@ func (s session) Engine(_ context.Context, task engine.Task) (engine.Engine, err
 		opts.CPUs = hardware.AllowedCPUs()[task.Skip:]
 	}
 	e, err := New(task.Jobs, opts)
-	if errors.Is(err, errRegistry) { // the disk is full, or the folder read-only: another machine would not help
+	if errors.Is(err, errRegistry) { // a full disk or a read-only folder, which is not a property of the machine
 		return nil, err
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func (s session) Engine(_ context.Context, task engine.Task) (engine.Engine, err
 	return e, nil
 }
 
-// clusterOf returns the nodes of a task's hardware, if the task has one.
+// clusterOf returns the cluster of a task's hardware; empty if it has none.
 func clusterOf(t engine.Task) scheduler.Cluster {
 	if t.Hardware == nil {
 		return scheduler.Cluster{}

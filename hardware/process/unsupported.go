@@ -13,7 +13,7 @@ import (
 // runsHere reports whether this system can run jobs as processes.
 const runsHere = false
 
-// session has no engines: this system lacks ways to pause, bind and end jobs.
+// session has no engine, because this system cannot pause, bind and end jobs as needed.
 type session struct{}
 
 func openSession(engine.Run) (engine.Session, []string, error) { return session{}, nil, nil }
@@ -34,8 +34,8 @@ func groupHome() string      { return "" }
 func canAdopt() bool         { return false }
 func missingFeature() string { return "" }
 
-// Main runs the second process of this program: this system has no second process.
+// Main would run the guardian, which does not exist on this system.
 func Main([]string) (handled bool, code int) { return false, 0 }
 
-// BindTree does nothing: processes are not bound to cores on this system.
+// BindTree does nothing, because processes cannot be bound to cores on this system.
 func BindTree(int, []int) error { return nil }

@@ -1,6 +1,5 @@
-// Package recorded replays recorded training runs in virtual time: a job takes as
-// long as the recorded run, reports its measurements, has its cost, and fails where
-// the records end before the last step.
+// Package recorded is an engine that replays recorded training runs in virtual time. A job takes as long as its
+// recorded run, reports its measurements, and has its cost. It fails if the record ends before the last step.
 package recorded
 
 import (
@@ -24,7 +23,7 @@ import (
 
 var _ = engine.Register(&kind)
 
-// settings are the recorded runs that the hardware replays.
+// settings has the recorded runs that the hardware replays.
 type settings struct {
 	arguments
 	runs []runs.Run
@@ -100,7 +99,7 @@ var kind = engine.Kind{
 
 func of(h *engine.Hardware) *settings { s, _ := h.Settings.(*settings); return s }
 
-// decode reads the runs.
+// decode checks the arguments, and reads the recorded runs.
 func decode(b engine.Block) (any, []engine.Problem) {
 	s := &settings{}
 	fail := func(arg, summary, detail string) (any, []engine.Problem) {
@@ -109,7 +108,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	b.Values.Fill(&s.arguments)
 	folder := s.Runs
 	if folder == "" && b.Set["runs"] {
-		return s, nil // it is in error
+		return s, nil // the argument has an error already
 	}
 	if folder == "" {
 		return fail("", "Hardware without recorded runs", "runs must name the folder of the recorded runs.")
@@ -137,7 +136,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// lines are key lines of all data that was read: any change of the data runs the cells again.
+// lines returns key lines for all data of the records, so that cells run again if the data change.
 func lines(h *engine.Hardware) []engine.KeyLine {
 	var list []engine.KeyLine
 	for _, r := range of(h).runs {
@@ -148,16 +147,16 @@ func lines(h *engine.Hardware) []engine.KeyLine {
 	return list
 }
 
-// Engine replays one run for each job of a cell.
+// Engine replays one recorded run for each job of a cell.
 type Engine struct {
 	scheduler.Engine
 	runs  []*runs.Run // by job
 	began []time.Duration
 	now   time.Duration
-	price float64 // of a worker, in dollars an hour
+	price float64 // of a worker, in dollars per hour
 }
 
-// simulate takes the runs of a cell from the records.
+// simulate makes the engine of a cell. It chooses recorded runs for the jobs.
 func simulate(s engine.Simulation) (scheduler.Engine, error) {
 	all := of(s.Hardware).runs
 	first := (s.Replicate - 1) * len(s.Jobs)
@@ -183,8 +182,7 @@ func (e *Engine) Start(job int, grant scheduler.Grant) error {
 	return e.Engine.Start(job, grant)
 }
 
-// Next implements scheduler.Engine: a job whose records end before its last step
-// has failed.
+// Next implements scheduler.Engine. A job whose record ends before the last step has failed.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	now, news, err := e.Engine.Next(ctx, until)
 	e.now = now

@@ -8,11 +8,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// choose gives a starting job the work of its alternative. The noise is the
-// same in all of a job's alternatives.
+// choose gives a starting job the work of its alternative. The job has the same noise with all alternatives.
 func (e *Engine) choose(job int, t *task, g scheduler.Grant) (Work, error) {
 	if e.held != nil && e.chosen != nil && e.chosen[job] != nil {
-		return e.chosen[job], nil // its controller has
+		return e.chosen[job], nil // set by its controller
 	}
 	base := e.work(job)
 	w, err := base.In(g.Alternative)
@@ -33,7 +32,7 @@ func (e *Engine) choose(job int, t *task, g scheduler.Grant) (Work, error) {
 	return w, nil
 }
 
-// workOf returns the work of a job, in the alternative that it has started with.
+// workOf returns the work of a job, with the alternative with which it has started.
 func (e *Engine) workOf(job int) Work {
 	if e.chosen != nil && e.chosen[job] != nil {
 		return e.chosen[job]
@@ -41,9 +40,8 @@ func (e *Engine) workOf(job int) Work {
 	return e.work(job)
 }
 
-// inFirst returns the ratio of a job's run times in its first alternative and in the alternative that it started with.
-// It gives remaining work the same measure in all alternatives: a job that continues on a slower device has lost
-// nothing.
+// inFirst returns the ratio of a job's run times with its first and its present alternative. Remaining work is
+// multiplied by it, so that it does not grow when a job continues on a slower device.
 func (e *Engine) inFirst(job int) float64 {
 	if e.ways == nil || e.chosen[job] == nil || e.ways[job] == 0 {
 		return 1
@@ -60,7 +58,7 @@ func (e *Engine) inFirst(job int) float64 {
 	return whole.Seconds() / now.Seconds()
 }
 
-// setOut resets a job to all of its work, with its noise, at the rate of the work.
+// setOut sets a job's remaining work to all of its work, with noise.
 func (e *Engine) setOut(job int, t *task, w Work) {
 	t.lead, t.scaled, t.rate = w.Times()
 	if e.opts.Noise > 0 && t.lead|t.scaled != 0 {
@@ -70,11 +68,11 @@ func (e *Engine) setOut(job int, t *task, w Work) {
 	}
 }
 
-// switchTo gives a paused job the work of another of its alternatives. The completed fraction
-// of the work stays the same. The start-up is not repeated.
+// switchTo gives a paused job the work of another of its alternatives. The finished fraction stays the same, and the
+// start-up is not repeated.
 func (e *Engine) switchTo(job int, t *task, alternative int) error {
 	if e.ways == nil || e.chosen[job] == nil || e.held != nil || e.ways[job] == int32(alternative) {
-		return nil // it has none, or stays with it, or its controller decides
+		return nil // nothing to change, or the controller decides
 	}
 	w, err := e.work(job).In(alternative)
 	if err != nil {

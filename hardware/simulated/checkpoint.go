@@ -7,45 +7,44 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Checkpoint is when a job saves its work, and the cost of saving. A checkpoint
-// holds the work that was done when its writing began; none is written at the end of
-// the job.
+// Checkpoint says when a job saves its work, and what that costs. A checkpoint has the work that was done when its
+// writing began. No checkpoint is written at the end of the job.
 type Checkpoint struct {
-	// Every is the running time from the end of one checkpoint to the next; or else
-	// Share is the part of the whole work between two checkpoints; or else Rule
-	// returns the interval.
+	// Every is the running time from the end of a checkpoint to the next one. If it is 0, Share is the fraction of
+	// the whole work between two checkpoints. If that is 0 too, Rule returns the time.
 	Every time.Duration
 	Share float64
 	Rule  IntervalRule
-	// Cost is how long the job stops to write one; Restore how long it takes to
-	// read one when an attempt begins with it.
+	// Cost is how long the job stops to write a checkpoint. Restore is how long it takes to read one at the start of
+	// an attempt.
 	Cost, Restore time.Duration
 }
 
-// IntervalRule is a rule for the time between two checkpoints. Its type is registered with encoding/gob.
+// IntervalRule computes the time between two checkpoints. Its types must be registered with encoding/gob.
 type IntervalRule interface {
-	// Interval returns the running time from the end of one checkpoint to the next, by the cost of a checkpoint and the
-	// mean time between losses of the job's servers (Never without losses).
+	// Interval returns the running time from the end of a checkpoint to the next one. cost is the cost of a
+	// checkpoint, and between the mean time between losses of the job's servers; Never without losses.
 	Interval(cost, between time.Duration) time.Duration
 }
 
-// saving is the checkpoint state of a job that writes checkpoints. Work is measured in
-// the time that it takes at the present speed, like task.scaled.
+// saving is the state of a job that writes checkpoints. Work is measured as time at the present speed, like
+// task.scaled.
 type saving struct {
 	every   time.Duration     // work between two checkpoints
 	left    time.Duration     // work until the next one begins
-	writing time.Duration     // the rest of the checkpoint that is being written
-	kept    time.Duration     // work that is left after the last one
-	from    time.Duration     // work that was left when the attempt began
-	spent   time.Duration     // in this attempt on checkpoints
-	owed    time.Duration     // for a checkpoint at the end of the last attempt
-	restore time.Duration     // in this attempt on reading one
-	cores   scheduler.CoreSet // held
-	nodes   []int             // on which it runs
-	lead    []int             // of these, those whose warning ends its attempt
+	writing time.Duration     // remaining time of the checkpoint that is being written
+	kept    time.Duration     // remaining work after the last checkpoint
+	from    time.Duration     // remaining work when the attempt began
+	spent   time.Duration     // time spent on checkpoints in this attempt
+	owed    time.Duration     // time for a checkpoint at the end of the last attempt, which the next one must spend
+	restore time.Duration     // time spent on reading a checkpoint in this attempt
+	cores   scheduler.CoreSet // cores that the job holds
+	nodes   []int             // nodes on which it runs
+	lead    []int             // nodes whose warning ends the attempt
 }
 
-// begin prepares the checkpoints of an attempt.
+// begin prepares the checkpoints of an attempt. whole is the work of the job, and between the mean time between
+// losses.
 func (s *saving) begin(c *Checkpoint, t *task, whole, between time.Duration) {
 	switch {
 	case c.Every > 0:
@@ -66,7 +65,7 @@ func (s *saving) begin(c *Checkpoint, t *task, whole, between time.Duration) {
 	}
 }
 
-// span returns how long so much work takes, with its checkpoints.
+// span returns how long an amount of work takes with its checkpoints, each with the given cost.
 func (s *saving) span(work, cost time.Duration) time.Duration {
 	d := scheduler.Plus(s.writing, work)
 	if work > s.left {
@@ -79,7 +78,7 @@ func (s *saving) span(work, cost time.Duration) time.Duration {
 	return d
 }
 
-// pass lets time pass, in which the job works and writes checkpoints.
+// pass lets the time d pass, in which the job works and writes checkpoints.
 func (s *saving) pass(d, cost time.Duration, t *task) {
 	d = s.write(d, t)
 	if d < s.left || t.scaled <= s.left {
@@ -98,8 +97,7 @@ func (s *saving) pass(d, cost time.Duration, t *task) {
 	s.work(min(s.write(d, t), t.scaled), t)
 }
 
-// write continues a checkpoint that is being written, and returns the remaining time
-// after it.
+// write continues a checkpoint that is being written for at most d, and returns the time that is left of d.
 func (s *saving) write(d time.Duration, t *task) time.Duration {
 	w := min(d, s.writing)
 	s.writing -= w
@@ -115,8 +113,8 @@ func (s *saving) work(d time.Duration, t *task) {
 	s.left -= d
 }
 
-// rescale follows a change of the job's speed. The time between checkpoints stays,
-// unless it is a part of the work.
+// rescale converts the state to another speed of the job. The time between checkpoints stays the same; if byWork is
+// true, the work between them does.
 func (s *saving) rescale(from, to float64, byWork bool) {
 	s.kept, s.from = stretch(s.kept, from, to), stretch(s.from, from, to)
 	if byWork {
@@ -132,7 +130,7 @@ func (e *Engine) saving(job int) *saving {
 	return &e.saves[job]
 }
 
-// span returns how long a job needs at its present speed, checkpoints included, for the given work.
+// span returns how long a job needs for an amount of work at its present speed, with checkpoints.
 func (e *Engine) span(job int, work time.Duration) time.Duration {
 	if s := e.saving(job); s != nil {
 		return s.span(work, e.opts.Checkpoints[job].Cost)
@@ -140,8 +138,7 @@ func (e *Engine) span(job int, work time.Duration) time.Duration {
 	return work
 }
 
-// attempt returns the outcome of the present attempt of a job, in run time on its
-// full request.
+// attempt returns the progress of a job's present attempt, as run time on its full request.
 func (e *Engine) attempt(job int) *scheduler.Attempt {
 	if e.opts.Fleet == nil && e.saves == nil {
 		return nil

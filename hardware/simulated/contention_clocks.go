@@ -9,48 +9,46 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Contention is how jobs on one node slow each other down.
+// Contention describes how jobs on one node slow each other down.
 type Contention struct {
-	// Slowdown is how many times longer a job takes because of its neighbors on
-	// a node with the given number of cores. The job holds own of the cores,
-	// and other jobs hold others. A value below 1 counts as 1.
+	// Slowdown returns how many times longer a job takes that holds own of a node's cores, while other jobs hold
+	// others of them. A value below 1 counts as 1.
 	Slowdown func(own, others, cores int) float64
-	// Cluster is where the cores of grants are.
+	// Cluster has the nodes, to find the cores of grants.
 	Cluster scheduler.Cluster
 }
 
-// crowd keeps the clocks of running jobs under contention. Jobs of one node
-// that hold as many cores are slowed alike, so they share a clock, which runs
-// as their work does; an event on a node costs as much as there are different
-// holdings on it, however many jobs run.
+// crowd computes the progress of running jobs under contention. Jobs that hold equally many cores of the same node
+// are slowed equally. They are a group with one clock, which advances as their work does. An event on a node changes
+// one clock for each group on it, so its cost does not depend on the number of jobs.
 type crowd struct {
 	slowdown func(own, others, cores int) float64
-	first    []int32 // the number of each node's first core, and of the one after the last
-	held     []int32 // cores, by node
+	first    []int32 // number of the first core of each node, and the number of all cores
+	held     []int32 // held cores by node
 	groups   []group
-	alike    []map[int32]int32 // by node: the group of the jobs with a number of cores
-	onNode   [][]int32         // groups that have jobs, by node
-	unused   []int32           // groups of gangs that are over
-	of       []int32           // the group of each job
-	changed  []int32           // nodes whose holdings have changed since the last settle
-	isNew    []bool            // whether a node is in changed
-	next     queue.Timers      // the next end in each group; stale where group.due differs
-	live     int               // groups that have jobs
+	alike    []map[int32]int32 // by node: the group for each number of cores
+	onNode   [][]int32         // groups with jobs, by node
+	unused   []int32           // free groups that were of jobs on several nodes
+	of       []int32           // group of each job
+	changed  []int32           // nodes whose held cores have changed since the last call of settle
+	isNew    []bool            // by node, whether it is in changed
+	next     queue.Timers      // the next end of each group; ignored if it differs from group.due
+	live     int               // number of groups with jobs
 }
 
-// group is running jobs with one clock. A gang, whose work waits for its
-// slowest node, is a separate group.
+// group is running jobs that share a clock. A job on several nodes waits for its slowest node, and is a group by
+// itself.
 type group struct {
 	shares []share
 	jobs   int
 	slow   float64
-	at     time.Duration // when clock was true
-	clock  time.Duration // work done by a job that has been here from the beginning, alone on its cores
-	ends   queue.Timers  // by the clock
-	due    time.Duration // when the next of them ends unless something changes
+	at     time.Duration // instant of the last update of clock
+	clock  time.Duration // work of a job that has been in the group from its start, as time alone on its cores
+	ends   queue.Timers  // ends of the jobs, as values of clock
+	due    time.Duration // instant of the first of these ends at the present speed
 }
 
-// share is the number of cores that a job of the group holds of a node.
+// share is the number of cores of a node that a job of the group holds.
 type share struct{ node, cores int32 }
 
 func newCrowd(c Contention, jobs int) *crowd {
@@ -66,7 +64,7 @@ func newCrowd(c Contention, jobs int) *crowd {
 	return k
 }
 
-// shares divides a grant among its nodes.
+// shares returns how many cores of each node are in a set.
 func (k *crowd) shares(cores scheduler.CoreSet) []share {
 	var list []share
 	for _, span := range cores {
@@ -75,11 +73,11 @@ func (k *crowd) shares(cores scheduler.CoreSet) []share {
 			if !found {
 				v--
 			}
-			for v+1 < len(k.first)-1 && k.first[v+1] == lo { // nodes without cores
+			for v+1 < len(k.first)-1 && k.first[v+1] == lo { // skip nodes without cores
 				v++
 			}
 			if v >= len(k.held) {
-				break // not of this cluster
+				break // not in this cluster
 			}
 			hi := min(span.Hi, k.first[v+1])
 			if n := len(list); n > 0 && list[n-1].node == int32(v) {
@@ -93,7 +91,7 @@ func (k *crowd) shares(cores scheduler.CoreSet) []share {
 	return list
 }
 
-// enter lets a job run from now on, and returns its group.
+// enter starts the progress of a job, and returns its group.
 func (k *crowd) enter(job int, cores scheduler.CoreSet, now time.Duration) *group {
 	shares := k.shares(cores)
 	id := k.groupOf(shares)
@@ -110,7 +108,7 @@ func (k *crowd) enter(job int, cores scheduler.CoreSet, now time.Duration) *grou
 	return g
 }
 
-// groupOf finds the group of the jobs that hold such shares, or makes it.
+// groupOf returns the group for jobs with the given shares; it creates the group if necessary.
 func (k *crowd) groupOf(shares []share) int32 {
 	if len(shares) == 1 {
 		s := shares[0]
@@ -135,17 +133,17 @@ func (k *crowd) groupOf(shares []share) int32 {
 	return int32(len(k.groups) - 1)
 }
 
-// clock returns the clock of a job's group.
+// clock returns the clock of a job's group at an instant.
 func (k *crowd) clock(job int, now time.Duration) time.Duration {
-	g := k.groups[k.of[job]] // a copy
+	g := k.groups[k.of[job]] // a copy, which does not change the group
 	g.advance(now)
 	return g.clock
 }
 
-// slow is how many times longer a running job takes because of its neighbors.
+// slow returns how many times longer a running job takes because of other jobs.
 func (k *crowd) slow(job int) float64 { return k.groups[k.of[job]].slow }
 
-// leave takes a job out of its group.
+// leave removes a job from its group.
 func (k *crowd) leave(job int, now time.Duration) {
 	id := k.of[job]
 	g := &k.groups[id]
@@ -167,7 +165,7 @@ func (k *crowd) leave(job int, now time.Duration) {
 	}
 }
 
-// hold counts the cores of one job of a group.
+// hold adds the cores of a job to the held cores of its nodes (sign 1), or subtracts them (sign -1).
 func (k *crowd) hold(g *group, sign int32) {
 	for _, s := range g.shares {
 		k.held[s.node] += sign * s.cores
@@ -175,7 +173,7 @@ func (k *crowd) hold(g *group, sign int32) {
 	}
 }
 
-// renew lets the groups on a node get new speeds at the next settle.
+// renew makes settle update the speeds of the groups on a node.
 func (k *crowd) renew(node int32) {
 	if !k.isNew[node] {
 		k.isNew[node] = true
@@ -183,7 +181,7 @@ func (k *crowd) renew(node int32) {
 	}
 }
 
-// advance moves the clock on to now, at the speed since the last change.
+// advance moves the clock to now, at the speed since the last change.
 func (g *group) advance(now time.Duration) {
 	d := now - g.at
 	g.at = now
@@ -194,8 +192,7 @@ func (g *group) advance(now time.Duration) {
 	g.clock += time.Duration(math.Round(float64(d) / g.slow))
 }
 
-// settle gives the groups on changed nodes their new speeds, and finds out
-// when the next of their jobs ends.
+// settle computes the new speeds of groups on changed nodes, and when their next jobs end.
 func (k *crowd) settle(now time.Duration, stale func(end) bool) {
 	for _, v := range k.changed {
 		k.isNew[v] = false
@@ -217,7 +214,7 @@ func (k *crowd) settle(now time.Duration, stale func(end) bool) {
 		}
 	}
 	k.changed = k.changed[:0]
-	if len(k.next) > 64+8*k.live { // most are overtaken
+	if len(k.next) > 64+8*k.live { // most entries are out of date
 		kept := make(queue.Timers, 0, 2*k.live)
 		for _, x := range k.next {
 			if k.groups[x.Of].due == x.At {
@@ -228,7 +225,7 @@ func (k *crowd) settle(now time.Duration, stale func(end) bool) {
 	}
 }
 
-// soonest returns when the next job ends; Never when none runs.
+// soonest returns the instant at which the next job ends; Never if none runs.
 func (k *crowd) soonest() time.Duration {
 	for len(k.next) > 0 && k.groups[k.next[0].Of].due != k.next[0].At {
 		k.next.Pop()
@@ -239,7 +236,7 @@ func (k *crowd) soonest() time.Duration {
 	return k.next[0].At
 }
 
-// finish calls over with each job that ends now.
+// finish calls over for each job that ends now.
 func (k *crowd) finish(now time.Duration, stale func(end) bool, over func(job int)) {
 	for k.soonest() <= now && len(k.next) > 0 {
 		id := k.next.Pop().Of
@@ -248,7 +245,7 @@ func (k *crowd) finish(now time.Duration, stale func(end) bool, over func(job in
 		g.advance(now)
 		k.dropStale(id, stale)
 		if len(g.ends) > 0 {
-			g.clock = max(g.clock, g.ends[0].At) // they differ by rounding at most
+			g.clock = max(g.clock, g.ends[0].At) // differs only by rounding
 		}
 		for len(g.ends) > 0 && g.ends[0].At <= g.clock {
 			x := g.ends.Pop()
@@ -259,7 +256,7 @@ func (k *crowd) finish(now time.Duration, stale func(end) bool, over func(job in
 	}
 }
 
-// dropStale removes the ends that come first in a group but were overtaken.
+// dropStale removes ends at the front of a group's heap that are out of date.
 func (k *crowd) dropStale(id int32, stale func(end) bool) {
 	g := &k.groups[id]
 	for len(g.ends) > 0 && (k.of[g.ends[0].Of] != id || stale(g.ends[0])) {

@@ -6,27 +6,27 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// end is an instant at which a job ends unless its speed changes before, for heaps in which overtaken ones stay.
+// end is an instant at which a job ends unless its speed changes. Ends that are out of date stay in heaps.
 type end = queue.Timer
 
 // ending is the end of a running job.
 type ending struct {
 	at   time.Duration
 	job  int32
-	slot int32 // where place has its index; nowhere when the end was taken out
+	slot int32 // index in endings.place; nowhere if the end was removed
 }
 
-// endings are the ends of the running jobs. Recently added ends are put in order when the first is asked for. If many
-// jobs are paused and as many others continue between two calls, that takes constant time for each.
+// endings are the ends of the running jobs. New ends are put in order only when first is called. So it takes
+// constant time per job if many jobs are paused and others continue between two calls.
 type endings struct {
 	ends  []ending
-	heap  int     // the ends up to here are a binary heap, earliest first
-	gone  int     // of these were taken out
-	place []int32 // in ends, by slot: there are as many slots as jobs that run at a time
-	free  []int32 // slots of jobs that do not run any more
+	heap  int     // ends[:heap] is a binary heap, earliest first
+	gone  int     // number of removed ends in the heap
+	place []int32 // index in ends, by slot; there are as many slots as jobs that run at once
+	free  []int32 // slots that are not in use
 }
 
-// nowhere is the slot of ends that were taken out.
+// nowhere is the slot of ends that were removed.
 const nowhere = 0
 
 func newEndings() endings { return endings{place: make([]int32, 1)} }
@@ -37,7 +37,7 @@ func (h *endings) set(i int, x ending) {
 	h.place[x.slot] = int32(i)
 }
 
-// push adds the end of a job that has none, and returns its slot.
+// push adds the end of a job, and returns its slot.
 func (h *endings) push(at time.Duration, job int32) (slot int32) {
 	if n := len(h.free); n > 0 {
 		slot, h.free = h.free[n-1], h.free[:n-1]
@@ -50,7 +50,7 @@ func (h *endings) push(at time.Duration, job int32) (slot int32) {
 	return slot
 }
 
-// remove takes out the end with a slot.
+// remove removes the end with a slot.
 func (h *endings) remove(slot int32) {
 	i, last := int(h.place[slot]), len(h.ends)-1
 	h.free = append(h.free, slot)
@@ -63,7 +63,7 @@ func (h *endings) remove(slot int32) {
 	h.ends = h.ends[:last]
 }
 
-// first returns the end that comes first, until the next change; nil for none.
+// first returns the earliest end; nil if no job runs. The pointer is valid until the next change.
 func (h *endings) first() *ending {
 	if h.heap < len(h.ends) || h.gone > 0 {
 		h.order()
@@ -74,9 +74,9 @@ func (h *endings) first() *ending {
 	return &h.ends[0]
 }
 
-// order puts the recently added ends in order, and the first end at the front.
+// order puts new ends into the heap, and an end that was not removed at the front.
 func (h *endings) order() {
-	if 2*(len(h.ends)-h.heap+h.gone) > len(h.ends) { // else to put each in its place is quicker
+	if 2*(len(h.ends)-h.heap+h.gone) > len(h.ends) { // rebuilding is faster than adding one by one
 		h.rebuild()
 	}
 	for ; h.heap < len(h.ends); h.heap++ {
@@ -106,7 +106,7 @@ func (h *endings) rebuild() {
 	}
 }
 
-// rise puts the end at an index before those above it that are later.
+// rise moves the end at an index up in the heap while it is earlier than its parent.
 func (h *endings) rise(i int) {
 	x := h.ends[i]
 	for i > 0 && x.at < h.ends[(i-1)/2].at {
@@ -116,7 +116,7 @@ func (h *endings) rise(i int) {
 	h.set(i, x)
 }
 
-// sink puts the end at an index, if there is one, behind those below it that are earlier.
+// sink moves the end at an index down in the heap while it is later than a child.
 func (h *endings) sink(i int) {
 	s, place := h.ends[:h.heap], h.place
 	if i >= len(s) {

@@ -1,6 +1,5 @@
-// Package simulated runs jobs in virtual time: discrete events, no waiting.
-// A job that keeps its cores ends exactly when its run time is over, to the
-// nanosecond; only a change of its speed is rounded, to the nearest one.
+// Package simulated is the engine that simulates jobs in virtual time, as discrete events. A job whose cores do not
+// change ends exactly after its run time, to the nanosecond. Only changes of speed are rounded.
 package simulated
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// String lists the overheads: "start 20ms, pause 0s, resume 0s, resize 0s"; and
-// migrate, if it differs from resume.
+// String returns the overheads as text: "start 20ms, pause 0s, resume 0s, resize 0s", and migrate if it differs from
+// resume.
 func (o Overheads) String() string {
 	s := fmt.Sprintf("start %s, pause %s, resume %s, resize %s", o.Start, o.Pause, o.Resume, o.Resize)
 	if o.Migrate != o.Resume {
@@ -26,38 +25,34 @@ func (o Overheads) String() string {
 	return s
 }
 
-// Options are the settings of an engine. The zero value is usable.
+// Options are the settings of an engine. The zero value has the defaults.
 type Options struct {
 	Overheads Overheads
-	// Noise is the relative standard deviation of run times, which are
-	// multiplied by a lognormal factor of mean 1. The factor depends on Seed
-	// and the job's name alone, so that policies that are compared see the
-	// same (common random numbers).
+	// Noise is the relative standard deviation of run times. They are multiplied by a random lognormal factor with
+	// mean 1. The factor depends only on Seed and the name of the job, so that compared policies see the same
+	// factors (common random numbers).
 	Noise float64
 	Seed  int64
-	// Contention slows jobs down according to the cores of their neighbors; nil
-	// for no contention. All remaining work of a job is slowed, its start-up
-	// and overheads too.
+	// Contention slows jobs down when neighbors hold cores; nil for no contention. It slows all remaining work of a
+	// job, including start-up and overheads.
 	Contention *Contention
-	// Checkpoints has the checkpoints of each job, nil for a job without them; nil if
-	// no job writes any.
+	// Checkpoints has the checkpoints of each job; nil elements for jobs without them. It is nil if no job writes
+	// any.
 	Checkpoints []*Checkpoint
-	// Fleet is the servers of nodes that come and go, which are nodes of Cluster; nil
-	// when all stand.
+	// Fleet supplies servers for nodes of Cluster that come and go; nil if all nodes stay.
 	Fleet   Fleet
 	Cluster scheduler.Cluster
-	// Lacks are the capabilities that the engine is configured without.
+	// Lacks are the capabilities that the engine should not have.
 	Lacks scheduler.Capabilities
 }
 
-// All are the capabilities of the engine unless Options.Lacks removes some.
+// All are the capabilities of the engine if Options.Lacks is empty.
 var All = scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: true, Migrate: true}
 
-// ErrLacking is returned for an action that needs a capability in
-// Options.Lacks.
+// ErrLacking is returned for an action that needs a capability in Options.Lacks.
 var ErrLacking = errors.New("the simulated engine was set up without the ability to")
 
-// Engine runs jobs in virtual time. It implements scheduler.Engine.
+// Engine simulates jobs in virtual time. It implements scheduler.Engine.
 type Engine struct {
 	jobs  scheduler.JobSet
 	work  func(job int) Work
@@ -65,38 +60,37 @@ type Engine struct {
 	now   time.Duration
 	tasks jobtable.Table[task]
 	ends  endings
-	stops []scheduler.Notice // of stopped jobs, not yet delivered
-	news  []scheduler.Notice // that Next returned last; its storage is used again
-	marks                    // reports of jobs' progress
-	crowd *crowd             // of the running jobs, under contention; then ends is not used
-	// chosen has the work of jobs with alternatives, which is known when they
-	// start; nil until one has.
+	stops []scheduler.Notice // ends of stopped jobs that Next has not returned yet
+	news  []scheduler.Notice // result of the last call of Next; reused
+	marks                    // reports of progress
+	crowd *crowd             // running jobs under contention, instead of ends; else nil
+	// chosen has the work of started jobs with alternatives; nil until one has started.
 	chosen  []Work
-	ways    []int32 // by job, the alternative that the work belongs to
+	ways    []int32 // by job, the alternative of that work
 	budgets budgets
-	saves   []saving  // by job; nil when none writes checkpoints
-	kept    []float64 // by job, the part of its work that its last attempt left; nil before a loss
+	saves   []saving  // by job; nil if no job writes checkpoints
+	kept    []float64 // by job, the fraction of work that remained after its last attempt; nil before a loss
 	onNode  [][]int32 // running jobs with checkpoints, by node
 
-	attended []bool            // by job, those that report every unit; nil without any
-	say      Reported          // the jobs' reports
-	held     []scheduler.Grant // by job; nil unless some are attended
-	courses  []Course          // by job; nil when none has one
+	attended []bool            // by job, whether it reports every unit; nil if none does
+	say      Reported          // returns the reports of jobs
+	held     []scheduler.Grant // grants by job; nil unless some are attended
+	courses  []Course          // by job; nil if no job has staged work
 	mates    map[int]shared    // by running job that shares GPUs
-	samples  map[int]bool      // the running jobs that end after a part of their work
+	samples  map[int]bool      // running jobs that are samples
 }
 
-// task is a job under way. Of the time that it has left at its present speed,
-// lead comes first and is the same at any speed.
+// task is the state of a job. Its remaining time is lead, which does not depend on the speed, and then scaled, which
+// does.
 type task struct {
 	phase  phase
-	cores  uint16  // that it ran on last, if rate follows from their number alone
-	slot   int32   // of its end while running
-	rate   float64 // of scaled
+	cores  uint16  // on which it ran last, if rate depends only on their number
+	slot   int32   // slot of its end while it runs
+	rate   float64 // the speed at which scaled is the remaining time
 	lead   time.Duration
 	scaled time.Duration
-	since  time.Duration // when lead and scaled were true; under contention by the clock of the job's group
-	end    time.Duration // while running, by the same clock
+	since  time.Duration // instant of lead and scaled; under contention, on the clock of the job's group
+	end    time.Duration // end of a running job, on the same clock
 }
 
 type phase uint8
@@ -108,9 +102,8 @@ const (
 	over
 )
 
-// New returns an engine for jobs; work[i] belongs to jobs[i], and must not change.
-// A pointer to an element of work is a Work, as with []Scaling. Jobs whose work is of
-// several types can have a []struct{ Work }.
+// New returns an engine for jobs. work[i] is the work of jobs[i], and must not change. A pointer to an element of
+// work must implement Work, as for []Scaling. For work of several types, use []struct{ Work }.
 func New[W any, P interface {
 	*W
 	Work
@@ -121,8 +114,9 @@ func New[W any, P interface {
 	return create(scheduler.JobSet{List: jobs}, func(job int) Work { return P(&work[job]) }, opts)
 }
 
-// NewDrawn returns an engine for drawn jobs, which have no budgets, with the work of each, until the next call. The work
-// of the first jobs is checked; the others differ by their times alone, which are not negative.
+// NewDrawn returns an engine for jobs of a JobPager, which must have no budgets. work returns the work of a job; it
+// is valid until the next call. Only the work of the first jobs is checked; the others must differ only in their
+// times, which must not be negative.
 func NewDrawn(jobs scheduler.JobPager, work func(job int) Work, opts Options) (*Engine, error) {
 	return create(scheduler.JobSet{Drawn: jobs}, work, opts)
 }
@@ -162,10 +156,10 @@ func create(jobs scheduler.JobSet, work func(job int) Work, opts Options) (*Engi
 	return e, nil
 }
 
-// checkedDrawn is how many drawn jobs have their work checked.
+// checkedDrawn is the number of jobs whose work NewDrawn checks.
 const checkedDrawn = scheduler.PageSize
 
-// newTask sets out the task of a job that is still to start.
+// newTask sets the task of a job before its start.
 func (e *Engine) newTask(job int32, t *task) {
 	*t = task{}
 	e.setOut(int(job), t, e.work(int(job)))
@@ -177,14 +171,14 @@ func (e *Engine) at(job int) *task { return e.tasks.At(int32(job)) }
 // AnnounceStarts implements scheduler.Simulator.
 func (e *Engine) AnnounceStarts(jobs []int32) { e.tasks.Fetch(jobs) }
 
-// end ends a job for good, and drops its state.
+// end removes the state of a job that has ended.
 func (e *Engine) end(job int, t *task) {
 	t.phase = over
 	e.tasks.Over(int32(job))
 }
 
-// noise draws a lognormal factor of mean 1 and relative standard deviation
-// opts.Noise: exp(sZ - s²/2) with s² = ln(1 + noise²).
+// noise returns a random lognormal factor with mean 1 and relative standard deviation opts.Noise: exp(sZ - s²/2)
+// with s² = ln(1 + noise²).
 func noise(opts Options, job string) float64 {
 	s2 := math.Log1p(opts.Noise * opts.Noise)
 	return math.Exp(math.Sqrt(s2)*workload.Stream(opts.Seed, "noise", job).NormFloat64() - s2/2)
@@ -201,7 +195,7 @@ func Without(lacks scheduler.Capabilities) scheduler.Capabilities {
 	}
 }
 
-// Now returns the engine's clock.
+// Now returns the engine's virtual time.
 func (e *Engine) Now() time.Duration { return e.now }
 
 // RemainingWork implements scheduler.Simulator.
@@ -225,7 +219,7 @@ func (e *Engine) RemainingWork() float64 {
 	return sum
 }
 
-// Start begins a job.
+// Start starts a job.
 func (e *Engine) Start(job int, g scheduler.Grant) error {
 	t, err := e.task("start", job, idle)
 	if err != nil {
@@ -263,7 +257,7 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	return nil
 }
 
-// Pause halts a running job.
+// Pause pauses a running job.
 func (e *Engine) Pause(job int) error {
 	t, err := e.task("pause", job, running)
 	if err != nil {
@@ -280,7 +274,7 @@ func (e *Engine) Pause(job int) error {
 	return nil
 }
 
-// Resume lets a paused job go on.
+// Resume continues a paused job.
 func (e *Engine) Resume(job int, g scheduler.Grant) error {
 	return e.goOn(job, g, e.opts.Overheads.Resume)
 }
@@ -296,7 +290,7 @@ func (e *Engine) Migrate(job int, g scheduler.Grant) error {
 	return e.goOn(job, g, e.opts.Overheads.Migrate)
 }
 
-// goOn lets a paused job go on with a grant, for a cost.
+// goOn continues a paused job with a grant, after the overhead cost.
 func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	t, err := e.task("resume", job, paused)
 	if err != nil {
@@ -320,7 +314,7 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	return nil
 }
 
-// ranOn records the number of cores of a job if its rate depends on that number alone.
+// ranOn records the number of cores of a job, if its rate depends only on that number.
 func (e *Engine) ranOn(t *task, w Work, g *scheduler.Grant) {
 	if t.cores = 0; e.scales(w, g) {
 		if n := g.Cores.Count(); n <= math.MaxUint16 {
@@ -329,8 +323,8 @@ func (e *Engine) ranOn(t *task, w Work, g *scheduler.Grant) {
 	}
 }
 
-// scales reports whether the rate of a job's work under a grant follows from the number of its cores alone, and no other
-// event changes it.
+// scales reports whether the rate of a job's work depends only on its number of cores, and no other event changes
+// the rate.
 func (e *Engine) scales(w Work, g *scheduler.Grant) bool {
 	_, plain := w.(*Scaling)
 	return plain && e.chosen == nil && e.mates == nil && e.courses == nil && g.Layout == nil
@@ -375,9 +369,8 @@ func (e *Engine) Stop(job int) error {
 	return nil
 }
 
-// Next jumps to the next instant at which a job ends or (see Watch) has made
-// progress to give notice of, or to until if that is earlier. Without a running
-// job and without such an instant there is nothing to wait for, which is an error.
+// Next advances the virtual time to the next instant at which a job ends or (see Watch) reports progress, but at
+// most to until. It is an error if there is no such instant.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	if err := ctx.Err(); err != nil {
 		return e.now, nil, err
@@ -391,7 +384,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		return e.nextCrowded(until)
 	}
 	at := until
-	timed := len(e.due)+len(e.budgets.ends) > 0 || e.opts.Fleet != nil // something else than an end may come first
+	timed := len(e.due)+len(e.budgets.ends) > 0 || e.opts.Fleet != nil // other events may come before the end of a job
 	if timed {
 		at = min(at, e.nextMark(), e.nextNode(), e.nextSpent())
 	}
@@ -418,7 +411,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		e.takeNodes()
 	}
 	if e.courses != nil && len(e.news) == 0 && e.now < until {
-		return e.Next(ctx, until) // a stage has ended, and no job
+		return e.Next(ctx, until) // only a stage has ended, not a job
 	}
 	return e.now, e.sorted(), nil
 }
@@ -438,12 +431,12 @@ func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.No
 		e.takeNodes()
 	}
 	if len(e.news) == 0 && e.now < until {
-		return e.nextCrowded(until) // the slowdown has changed, or a mark was expected too early
+		return e.nextCrowded(until) // the slowdown has changed, or a report was expected too early
 	}
 	return e.now, e.sorted(), nil
 }
 
-// over ends a job whose work is done.
+// over ends a job that has done all of its work.
 func (e *Engine) over(job int, at time.Duration) {
 	t := e.at(job)
 	if e.courses != nil && e.nextStage(job, t, at) {
@@ -464,7 +457,7 @@ func (e *Engine) over(job int, at time.Duration) {
 	}
 }
 
-// sorted returns the news in their order.
+// sorted returns the notices in order.
 func (e *Engine) sorted() []scheduler.Notice {
 	if len(e.news) > 1 {
 		slices.SortFunc(e.news, scheduler.CompareNotices)
@@ -472,7 +465,8 @@ func (e *Engine) sorted() []scheduler.Notice {
 	return e.news
 }
 
-// noInstant is the error when no instant is left to wait for. runs says that jobs run: their ends are out of range.
+// noInstant returns the error for a run without a next instant. runs says that jobs run: their ends are then out of
+// range.
 func (e *Engine) noInstant(runs bool) error {
 	if !runs {
 		return errNothing
@@ -481,10 +475,10 @@ func (e *Engine) noInstant(runs bool) error {
 		e.now)
 }
 
-// errNothing is returned when there is nothing to wait for.
+// errNothing is returned if there is nothing to wait for.
 var errNothing = errors.New("simulated: nothing runs, and there is no instant to wait for")
 
-// task returns a job that must be in a given phase.
+// task returns the task of a job. It returns an error unless the job is in the phase want.
 func (e *Engine) task(verb string, job int, want phase) (*task, error) {
 	if job < 0 || job >= e.jobs.Len() {
 		return nil, fmt.Errorf("%s: no job has the number %d", verb, job)
@@ -496,7 +490,7 @@ func (e *Engine) task(verb string, job int, want phase) (*task, error) {
 	return nil, fmt.Errorf("%s job %d: it is %s", verb, job, phases[e.at(job).phase])
 }
 
-// run lets a job run its remaining work from now on, on these cores.
+// run starts the progress of a job on the given cores.
 func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	t.phase, t.since = running, e.now
 	e.budgets.begin(job, e.now)
@@ -512,7 +506,7 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	e.expectMark(job, t)
 }
 
-// halt takes a running job from its cores.
+// halt stops the progress of a running job.
 func (e *Engine) halt(job int, t *task) {
 	before := t.scaled
 	e.advance(job, t)
@@ -529,7 +523,7 @@ func (e *Engine) halt(job int, t *task) {
 	}
 }
 
-// advance subtracts the work done since the last change from a job's remaining work.
+// advance subtracts the work since the last change from a job's remaining work.
 func (e *Engine) advance(job int, t *task) {
 	d := e.now - t.since
 	if e.crowd != nil {
@@ -545,7 +539,7 @@ func (e *Engine) advance(job int, t *task) {
 	t.scaled -= d - lead
 }
 
-// look returns a job as it is now.
+// look returns the task of a job as it is now.
 func (e *Engine) look(job int) task {
 	t := e.at(job)
 	if e.saving(job) == nil {
@@ -567,14 +561,13 @@ func (e *Engine) rescale(job int, t *task, rate float64) {
 // rescale converts the remaining work to another rate.
 func (t *task) rescale(rate float64) { t.scaled, t.rate = stretch(t.scaled, t.rate, rate), rate }
 
-// stale reports whether an end of a group was overtaken by a pause, a resize or a stop.
+// stale reports whether an end is out of date, because its job was paused, resized or stopped.
 func (e *Engine) stale(x end) bool {
 	t := e.at(int(x.Of))
 	return t.phase != running || t.end != x.At
 }
 
-// Factor is the noise factor of a job's run time; 1 without noise. An oracle
-// knows it.
+// Factor returns the noise factor of a job's run time; 1 without noise. Exact predictions include it.
 func (o Options) Factor(job string) float64 {
 	if o.Noise == 0 {
 		return 1

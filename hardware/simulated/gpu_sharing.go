@@ -6,14 +6,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// shared is a running job on GPUs that another one holds as well.
+// shared is a running job whose GPUs another job also holds.
 type shared struct {
 	with  int
-	alone float64 // its rate without the other
+	alone float64 // its rate without the other job
 }
 
-// together slows a job that starts or continues with a grant, and the job whose GPUs it
-// shares: each keeps the fraction of its speed given for the pair (Special.Beside).
+// together slows a job that starts or continues with a grant, and the job whose GPUs it shares. Each keeps a
+// fraction of its speed (Special.Beside).
 func (e *Engine) together(job int, t *task, g *scheduler.Grant) error {
 	if g.Beside == nil {
 		return nil
@@ -23,7 +23,7 @@ func (e *Engine) together(job int, t *task, g *scheduler.Grant) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := e.mates[with]; ok || e.crowd != nil { // under contention nobody knows its speed
+	if _, ok := e.mates[with]; ok || e.crowd != nil { // the speed of a pair is not known
 		return fmt.Errorf("job %d cannot share GPUs with job %d", job, with)
 	}
 	mine, its := e.beside(job, with), e.beside(with, job)
@@ -41,7 +41,7 @@ func (e *Engine) together(job int, t *task, g *scheduler.Grant) error {
 	return nil
 }
 
-// beside is the fraction of its speed that a job keeps while it shares GPUs with another job.
+// beside returns the fraction of its speed that a job keeps while it shares GPUs with another job.
 func (e *Engine) beside(job, with int) float64 {
 	w, ok := e.workOf(job).(neighbor)
 	if !ok {

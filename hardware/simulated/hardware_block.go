@@ -14,13 +14,13 @@ var _ = engine.Register(&Kind)
 //go:embed hardware_block.go
 var source embed.FS
 
-// blockOf describes a block whose arguments fill a struct of this package.
+// blockOf returns the description of a block whose arguments fill a struct of this package.
 func blockOf[T any](name string) *schema.Block {
 	schema.Document("simulated", source)
 	return schema.BlockFor[T](schema.Block{Name: name, Single: true})
 }
 
-// Kind is this engine as experiments see it. It is a starting point for an engine that simulates in another way.
+// Kind describes this engine to other packages. An engine that simulates differently can start from a copy of it.
 var Kind = engine.Kind{
 	Name: "simulated", Rank: 20,
 	Doc: "runs jobs in virtual time, on any cluster",
@@ -54,10 +54,10 @@ var overheadsBlock = blockOf[Overheads]("overheads")
 
 // Overheads are what actions cost the job that they are done to.
 //
-// The time that each action costs a job. Without this block the times apply that were measured with the samples of the
-// jobs; jobs with a `runtime` block are not sampled, and have no overheads. A job that is paused during an overhead
-// spends the rest of it later. Policies do not know overheads: a job's remaining time is the estimate less the time
-// that it has run, overheads included.
+// The time that each action costs a job. Without this block the times apply that were measured with the samples of
+// the jobs; jobs with a `runtime` block are not sampled, and have no overheads. A job that is paused during an
+// overhead spends the rest of it later. Policies do not know overheads: a job's remaining time is the estimate less
+// the time that it has run, overheads included.
 type Overheads struct {
 	// The time to start a job.
 	//

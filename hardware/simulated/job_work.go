@@ -9,57 +9,53 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Work is how long a job takes: first a fixed part, which no grant changes, then
-// the rest, whose progress per second depends on the job's grant. It is the
-// truth of a simulated job, which predictions may miss.
+// Work says how long a job takes. First comes a fixed time, which no grant changes, then the rest, whose speed
+// depends on the grant. It is the true run time of a simulated job; predictions may differ.
 type Work interface {
-	// Times returns the two parts, alone and without overheads; the rest is
-	// the time that it takes at a rate.
+	// Times returns the fixed time and the rest, without other jobs and overheads. rest is the time that the rest
+	// takes at the speed rate.
 	Times() (fixed, rest time.Duration, rate float64)
-	// Rate returns the progress per second under a grant, above 0, in the unit of
-	// Times.
+	// Rate returns the speed with a grant, greater than 0, in the unit of Times.
 	Rate(g scheduler.Grant) float64
-	// In returns the work of the job when it runs in one of its alternatives: the
-	// work itself if they are all the same to it.
+	// In returns the work of the job with one of its alternatives. If alternatives do not matter, it returns the
+	// work itself.
 	In(alternative int) (Work, error)
-	// Check returns an error for work that no job can have.
+	// Check returns an error if the work is impossible.
 	Check() error
 }
 
-// Scaling is work whose rate depends on the number of threads alone.
+// Scaling is work whose speed depends only on the number of threads.
 type Scaling struct {
-	// Fixed is the part that no number of threads changes: the start-up.
+	// Fixed is the start-up, which does not depend on threads.
 	Fixed time.Duration
-	// Scaled is the rest, on Threads threads (0 means 1).
+	// Scaled is the time of the rest on Threads threads (0 means 1).
 	Scaled  time.Duration
 	Threads int
-	// Parallel is the part of Scaled that is spread evenly over the threads,
-	// 0 to 1 (G. Amdahl, 1967). SpeedUp, if it is set, takes its place.
+	// Parallel is the fraction of Scaled, 0 to 1, that runs in parallel (G. Amdahl, 1967). SpeedUp, if not nil,
+	// replaces it.
 	Parallel float64
-	// SpeedUp returns how many times faster the scaled part is on the given
-	// threads than on one thread; above 0.
+	// SpeedUp returns how many times faster the rest is on a number of threads than on one; greater than 0.
 	SpeedUp func(threads int) float64
-	// Special, if it is set, has the properties that few jobs need; there may be millions of other jobs.
+	// Special has rare properties; nil for none. It is separate, because there may be millions of jobs without them.
 	Special *Special
 }
 
 // Special has the rare properties of a job's work.
 type Special struct {
-	// Crew, if it is set, takes the place of Scaling.Parallel and SpeedUp for a job with roles: its speed depends on
-	// the devices of its parts.
+	// Crew, if not nil, replaces Parallel and SpeedUp for a job with roles. Its speed depends on the devices of its
+	// parts.
 	Crew Crew
-	// Begin, if it is set, returns a replacement for all of Scaling except Fixed while the job
-	// runs; Scaled is then the time that it takes alone on its request.
+	// Begin, if not nil, returns work in stages that replaces all of Scaling except Fixed. Scaled is then the time
+	// of the work alone on its full request.
 	Begin func() Course
-	// Beside has the fraction of its speed that the job keeps while it shares its GPUs with a
-	// job, by that job's class. It shares GPUs with no other classes.
+	// Beside maps a class of jobs to the fraction of its speed that this job keeps while it shares GPUs with a job
+	// of the class. It shares GPUs only with these classes.
 	Beside map[string]float64
-	// Alternatives has the work of a job with alternatives in each of them;
-	// all else then does not count.
+	// Alternatives has the work with each alternative of the job. The other fields are then ignored.
 	Alternatives []Scaling
 }
 
-// Alternatives has the work of a job with alternatives in each of them; nil for one without.
+// Alternatives returns the work with each alternative; nil for a job without alternatives.
 func (w *Scaling) Alternatives() []Scaling {
 	if w.Special == nil {
 		return nil
@@ -67,7 +63,7 @@ func (w *Scaling) Alternatives() []Scaling {
 	return w.Special.Alternatives
 }
 
-// AddAlternative adds the work of the job in one more alternative.
+// AddAlternative adds the work with a further alternative.
 func (w *Scaling) AddAlternative(a Scaling) {
 	if w.Special == nil {
 		w.Special = &Special{}
@@ -88,15 +84,15 @@ func (w *Scaling) Rate(g scheduler.Grant) float64 {
 	return w.Speed(g.Cores.Count())
 }
 
-// Crew is the speed of a job with roles by its parts.
+// Crew computes the speed of a job with roles from its parts.
 type Crew interface {
-	// Speed returns how many times faster than in Scaling.Scaled the job is with these parts; above 0.
+	// Speed returns how many times faster the job is with the given parts than in Scaling.Scaled; greater than 0.
 	Speed(parts []scheduler.Part) float64
 }
 
-// neighbor is work that knows its speed while other jobs share its GPUs.
+// neighbor is work whose speed on shared GPUs is known.
 type neighbor interface {
-	// keeps returns the fraction of its speed that remains while a job of a class shares its GPUs; 0 for unknown.
+	// keeps returns the fraction of speed that remains while a job of a class shares the GPUs; 0 if unknown.
 	keeps(class string) float64
 }
 
@@ -119,29 +115,27 @@ func (w *Scaling) In(alternative int) (Work, error) {
 	}
 }
 
-// Training is a job with the given number of epochs. An epoch takes the given
-// time on one thread; the fraction parallel of it speeds up with more threads.
+// Training returns the work of a job with a number of epochs. epoch is the time of an epoch on one thread. The
+// fraction parallel of it runs in parallel.
 func Training(startup time.Duration, epochs int, epoch time.Duration, parallel float64) Scaling {
 	return Scaling{Fixed: startup, Scaled: scheduler.CoreTime(epoch, epochs), Threads: 1, Parallel: parallel}
 }
 
-// FullRequest is a job that takes a given time on its full request, and in
-// proportion longer on fewer threads.
+// FullRequest returns the work of a job that takes runTime on its full request. On fewer threads it takes
+// proportionally longer.
 func FullRequest(runTime time.Duration, threads int) Scaling {
 	return Scaling{Scaled: runTime, Threads: threads, Parallel: 1}
 }
 
-// RunTime returns how long the job takes alone on the given threads, without
-// overheads and noise.
+// RunTime returns the run time on a number of threads, without other jobs, overheads and noise.
 func (w Scaling) RunTime(threads int) time.Duration {
 	return w.Fixed + stretch(w.Scaled, w.Speed(max(w.Threads, 1)), w.Speed(threads))
 }
 
-// Estimate returns RunTime as a prediction for scheduler.Job: at least a nanosecond,
-// since 0 means no estimate.
+// Estimate returns RunTime as a prediction for scheduler.Job: at least 1 ns, because 0 means no prediction.
 func (w Scaling) Estimate(threads int) time.Duration { return max(w.RunTime(threads), 1) }
 
-// Speed returns the speed on the given threads, relative to one thread.
+// Speed returns the speed on a number of threads, relative to one thread.
 func (w *Scaling) Speed(threads int) float64 {
 	if s := w.Special; s != nil && (s.Crew != nil || s.Begin != nil) {
 		return 1
@@ -150,13 +144,12 @@ func (w *Scaling) Speed(threads int) float64 {
 		return w.SpeedUp(threads)
 	}
 	if threads == 1 {
-		return 1 // as below: that is exact
+		return 1 // the same result as below, but exact
 	}
 	return 1 / (1 - w.Parallel + w.Parallel/float64(threads))
 }
 
-// stretch converts a time at one speed to the time at another. Where the
-// speeds are the same it is exact.
+// stretch converts a time at the speed from to the time at the speed to. It is exact if both are equal.
 func stretch(d time.Duration, from, to float64) time.Duration {
 	if from == to || d == 0 {
 		return d
@@ -186,19 +179,18 @@ func (w *Scaling) Check() error {
 	return nil
 }
 
-// budgets ends jobs whose service time has reached their budget, whatever work is
-// left. The zero value is for jobs without budgets.
+// budgets ends jobs whose service time has reached their budget. The zero value is for jobs without budgets.
 type budgets struct {
-	of   []allowance  // by job; nil when no job has a budget
-	ends queue.Timers // when budgets are used up, if their jobs run on until then
+	of   []allowance  // by job; nil if no job has a budget
+	ends queue.Timers // instants at which the budgets of running jobs are used up
 }
 
-// allowance is the rest of a budget.
+// allowance is the remaining budget of a job.
 type allowance struct {
 	bounded bool
-	left    time.Duration // when the job last began to run
-	since   time.Duration // that instant
-	end     time.Duration // when the budget is used up; Never while the job does not run
+	left    time.Duration // at the instant since
+	since   time.Duration // last start of running
+	end     time.Duration // instant at which the budget is used up; Never while the job does not run
 }
 
 // newBudgets returns the budgets of jobs.
@@ -216,7 +208,7 @@ func newBudgets(jobs []scheduler.Job) budgets {
 	return b
 }
 
-// begin and rest begin and end a stretch of service time.
+// begin starts to count a job's service time, and rest stops it.
 func (b *budgets) begin(job int, now time.Duration) {
 	if b.of == nil || !b.of[job].bounded {
 		return
@@ -234,11 +226,11 @@ func (b *budgets) rest(job int, now time.Duration) {
 	a.left, a.end = max(a.left-(now-a.since), 0), scheduler.Never
 }
 
-// nextSpent is the next instant at which a budget is used up.
+// nextSpent returns the next instant at which a budget is used up.
 func (e *Engine) nextSpent() time.Duration {
 	b := &e.budgets
 	for len(b.ends) > 0 && b.of[b.ends[0].Of].end != b.ends[0].At {
-		b.ends.Pop() // the job has been paused, or is over
+		b.ends.Pop() // the job was paused, or has ended
 	}
 	if len(b.ends) == 0 {
 		return scheduler.Never
@@ -261,7 +253,7 @@ func (e *Engine) endSpent() {
 	}
 }
 
-// within is a job's remaining work within its budget, in seconds.
+// within returns the part of a job's remaining work that fits into its budget, in seconds.
 func (b *budgets) within(job int, work float64, now time.Duration) float64 {
 	if b.of == nil || !b.of[job].bounded {
 		return work
@@ -273,22 +265,21 @@ func (b *budgets) within(job int, work float64, now time.Duration) float64 {
 	return min(work, a.left.Seconds())
 }
 
-// marks are the instants at which jobs report their progress: when their
-// finished units are 1, 2, 4, 8 and so on.
+// marks are the instants at which jobs report progress: when 1, 2, 4, 8, … units are finished.
 type marks struct {
-	due   queue.Timers // like ends, an entry counts only while its job's mark is at that instant
-	units []int        // by job; nil when nobody watches
+	due   queue.Timers // an entry is valid only if it is the present mark of its job
+	units []int        // units by job; nil if Watch was not called
 	jobs  []marked     // by job
 }
 
 type marked struct {
-	next  int // units of the next report; 0 before the first start
+	next  int // finished units at the next report; 0 before the first start
 	at    time.Duration
-	whole time.Duration // the scaled part of its run time, on the threads of its work
+	whole time.Duration // scaled part of the run time, on the threads of the work
 }
 
-// Watch implements scheduler.Watcher: after the fixed part, every unit of a job
-// takes an equal part of the scaled run time.
+// Watch implements scheduler.Watcher. After the fixed time, each unit of a job takes an equal part of the scaled run
+// time.
 func (e *Engine) Watch(units []int) {
 	e.marks = marks{units: units, jobs: make([]marked, e.jobs.Len())}
 	for i := range e.jobs.Len() {
@@ -296,8 +287,8 @@ func (e *Engine) Watch(units []int) {
 	}
 }
 
-// expectMark notes when a job that runs from now on has its next report. The
-// last unit of a job is known from its end.
+// expectMark computes when a running job reports next. No report is needed for the last unit, because the job ends
+// then.
 func (e *Engine) expectMark(job int, t *task) {
 	if e.units == nil || e.units[job] == 0 {
 		return
@@ -316,8 +307,8 @@ func (e *Engine) mark(job int, gap time.Duration) {
 	e.due.Push(end{At: m.at, Of: int32(job)})
 }
 
-// untilMark is the work, as time alone on its cores, that a job has yet to do
-// until its next report; it has none any more when ok is false.
+// untilMark returns the work until a job's next report, as time alone on its cores. ok is false if there is no
+// further report.
 func (e *Engine) untilMark(job int, t *task) (gap time.Duration, ok bool) {
 	m := &e.marks.jobs[job]
 	_, _, rate := e.workOf(job).Times()
@@ -325,11 +316,11 @@ func (e *Engine) untilMark(job int, t *task) (gap time.Duration, ok bool) {
 	if m.next >= e.units[job] || total == 0 {
 		return 0, false
 	}
-	left := float64(total) * (1 - float64(m.next)/float64(e.units[job])) // of the scaled part, then
+	left := float64(total) * (1 - float64(m.next)/float64(e.units[job])) // of the scaled part, at the report
 	return t.lead + e.span(job, max(t.scaled-time.Duration(math.Round(left)), 0)), true
 }
 
-// nextMark is the instant of the next report.
+// nextMark returns the instant of the next report.
 func (e *Engine) nextMark() time.Duration {
 	for len(e.due) > 0 && e.passed(e.due[0]) {
 		e.due.Pop()
@@ -340,20 +331,19 @@ func (e *Engine) nextMark() time.Duration {
 	return e.due[0].At
 }
 
-// passed reports whether a mark does not count any more.
+// passed reports whether a mark is out of date.
 func (e *Engine) passed(x end) bool {
 	return e.at(int(x.Of)).phase != running || e.marks.jobs[x.Of].at != x.At
 }
 
-// passMarks gives notice of the progress that is due by now.
+// passMarks adds notices of the progress up to now.
 func (e *Engine) passMarks() {
 	for e.nextMark() <= e.now && len(e.due) > 0 {
 		x := e.due.Pop()
 		m := &e.marks.jobs[x.Of]
 		t := e.look(int(x.Of))
 		if e.crowd != nil {
-			// Its neighbors have changed its speed since. If they let it run
-			// faster, the notice comes a little late.
+			// Neighbors have changed its speed since. If it has become faster, the notice is a little late.
 			if gap, ok := e.untilMark(int(x.Of), &t); ok && gap > clockError {
 				e.mark(int(x.Of), stretch(gap, e.crowd.slow(int(x.Of)), 1))
 				continue
@@ -373,5 +363,5 @@ func (e *Engine) passMarks() {
 	}
 }
 
-// clockError is how far the clock of jobs that share a node may be off.
+// clockError is the greatest error of the clock of jobs that share a node.
 const clockError = 4 * time.Nanosecond

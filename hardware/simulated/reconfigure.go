@@ -11,12 +11,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// Reported returns the report of a job that has finished the given number of units.
+// Reported returns the report of a job after a number of finished units.
 type Reported func(job, units int) control.Progress
 
-// Attend asks for a notice of every finished unit, except the last, of each job with true
-// in jobs. Each notice is a separate instant. units has the work of each job in epochs or
-// steps. Attend is called before the first job starts, instead of Watch.
+// Attend makes the engine give a notice of every finished unit, except the last, of the jobs for which jobs[number]
+// is true. Each notice is a separate instant. units has the work of each job in epochs or steps. say returns the
+// reports. Attend is called before the first job starts, instead of Watch.
 func (e *Engine) Attend(jobs []bool, units []int, say Reported) error {
 	if len(jobs) != e.jobs.Len() || len(units) != e.jobs.Len() {
 		return fmt.Errorf("simulated: the reports of %d and the units of %d of %d jobs", len(jobs), len(units), e.jobs.Len())
@@ -28,8 +28,8 @@ func (e *Engine) Attend(jobs []bool, units []int, say Reported) error {
 	return nil
 }
 
-// Change gives a job other work. The completed fraction of the work stays the same. A
-// running job continues at once, for the cost of a resize.
+// Change gives a job other work. The finished fraction stays the same. A running job continues at once, after the
+// overhead of a resize.
 func (e *Engine) Change(job int, w Work) error {
 	if job < 0 || job >= e.jobs.Len() {
 		return fmt.Errorf("change: no job has the number %d", job)
@@ -71,7 +71,7 @@ func (e *Engine) Change(job int, w Work) error {
 	return nil
 }
 
-// done returns the part of its work that a job has done.
+// done returns the fraction of its work that a job has finished.
 func (e *Engine) done(job int, t *task) float64 {
 	if t.phase == idle {
 		if e.kept != nil {
@@ -87,8 +87,8 @@ func (e *Engine) done(job int, t *task) float64 {
 	return 1 - float64(stretch(t.scaled, t.rate, rate))/float64(whole)
 }
 
-// Restart ends the attempt of a job, which keeps its completed work. Start begins the
-// next attempt, with the start-up of the work.
+// Restart ends the attempt of a job, which keeps its finished work. Start begins the next attempt, with a new
+// start-up.
 func (e *Engine) Restart(job int) error {
 	if job < 0 || job >= e.jobs.Len() {
 		return fmt.Errorf("restart: no job has the number %d", job)
@@ -112,7 +112,7 @@ func (e *Engine) Restart(job int) error {
 	return nil
 }
 
-// hold notes the resources that a job holds, if controllers accompany some jobs.
+// hold records the grant of a job, if controllers follow some jobs.
 func (e *Engine) hold(job int, g *scheduler.Grant) {
 	if e.held != nil {
 		e.held[job] = *g

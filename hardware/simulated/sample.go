@@ -8,8 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Sample implements scheduler.Simulator: after its start-up, the job does a part of
-// its work.
+// Sample implements scheduler.Simulator. After its start-up, the job does a fraction of its work.
 func (e *Engine) Sample(job int, g scheduler.Grant, part float64) error {
 	t, err := e.task("sample", job, running)
 	if err != nil {
@@ -28,7 +27,7 @@ func (e *Engine) Sample(job int, g scheduler.Grant, part float64) error {
 	return nil
 }
 
-// sampled makes a job ready to restart, with all of its work, if a sample of it is over.
+// sampled resets a job to all of its work if its sample has ended. It reports whether one has.
 func (e *Engine) sampled(job int, t *task) bool {
 	if !e.samples[job] {
 		return false

@@ -10,18 +10,17 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Fleet says when servers come and go, in virtual time.
+// Fleet decides when servers come and go, in virtual time.
 type Fleet interface {
-	// Acquire asks for a server of a node; nil when none can be had any more.
+	// Acquire requests a server for a node; nil if no more servers are available.
 	Acquire(node int, now time.Duration) *scheduler.Server
 	Release(node int)
-	// From returns the first instant from now on at which there is a server for a node.
+	// From returns the first instant from now on at which a server for a node is available.
 	From(node int, now time.Duration) time.Duration
-	// Next returns the instant of the next event, and Never without any. Take appends
-	// the events up to now to news.
+	// Next returns the instant of the next event, or Never. Take appends the events up to now to news.
 	Next() time.Duration
 	Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice
-	// Between returns the mean time to the loss of one of some nodes.
+	// Between returns the mean time until any of the nodes is lost.
 	Between(nodes []int) time.Duration
 }
 
@@ -50,8 +49,8 @@ func (e *Engine) Attempt(job int) scheduler.Attempt {
 	return *e.attempt(job)
 }
 
-// Move implements supply.Provider: a job that writes checkpoints writes one. Its cost is
-// added when the job continues.
+// Move implements supply.Provider. A job that writes checkpoints writes one; its cost is added when the job
+// continues.
 func (e *Engine) Move(job int) (scheduler.Attempt, error) {
 	t := e.at(job)
 	if t.phase == running {
@@ -66,7 +65,7 @@ func (e *Engine) Move(job int) (scheduler.Attempt, error) {
 	return e.Revoke(job)
 }
 
-// Revoke implements supply.Provider: the job goes back to its last checkpoint.
+// Revoke implements supply.Provider. The job returns to its last checkpoint.
 func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
 	t := e.at(job)
 	switch t.phase {
@@ -108,7 +107,7 @@ func (e *Engine) Reshape(job int, g scheduler.Grant) error {
 	return nil
 }
 
-// again sets a job's remaining work to the work that its last checkpoint does not hold.
+// again sets a job's remaining work to all work that its last checkpoint does not have.
 func (e *Engine) again(job int, t *task) {
 	if e.kept == nil {
 		return
@@ -121,7 +120,7 @@ func (e *Engine) again(job int, t *task) {
 	}
 }
 
-// join and leave note on which nodes a job with checkpoints is, for their warnings.
+// join and leave record on which nodes a job with checkpoints runs, for warnings.
 func (e *Engine) join(job int, g *scheduler.Grant) {
 	s := e.saving(job)
 	if s == nil {
@@ -165,7 +164,7 @@ func (e *Engine) nodesOf(g scheduler.Grant) []int {
 	return nodes
 }
 
-// vital returns the nodes of a grant without which the job does not go on.
+// vital returns the nodes of a grant without which the job cannot continue.
 func (e *Engine) vital(job int, g scheduler.Grant) []int {
 	nodes := e.nodesOf(g)
 	if g.Layout == nil {
@@ -174,9 +173,8 @@ func (e *Engine) vital(job int, g scheduler.Grant) []int {
 	return slices.DeleteFunc(nodes, func(v int) bool { return e.jobs.At(job).Survives(g.Layout.Parts, v) })
 }
 
-// takeNodes takes the events on nodes up to now. A job on a warned node writes a checkpoint at
-// once, if there is time for it. If the part that speaks for the job is on that node, its attempt
-// then ends, as for a program that obeys SIGTERM.
+// takeNodes handles the events on nodes up to now. A job on a warned node writes a checkpoint at once, if there is
+// time for it. If its leading part is on the node, the attempt then ends, as for a program that obeys SIGTERM.
 func (e *Engine) takeNodes() {
 	begin := len(e.news)
 	e.news = e.opts.Fleet.Take(e.now, e.news)
@@ -206,7 +204,7 @@ func (e *Engine) takeNodes() {
 	}
 }
 
-// nextNode returns the next instant at which something happens to a node.
+// nextNode returns the instant of the next event on a node.
 func (e *Engine) nextNode() time.Duration {
 	if e.opts.Fleet == nil {
 		return scheduler.Never

@@ -7,20 +7,20 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Course is work whose speed changes over time, such as epochs with a batch that follows the
-// gradient's noise. It consists of stages; under a grant the duration of a stage is known. A
-// course belongs to one run of one job.
+// Course is work whose speed changes over time, such as epochs with a batch size that follows the noise of
+// gradients. It has stages; with a given grant, the duration of a stage is known. A course belongs to one run of one
+// job.
 type Course interface {
-	// Hold sets the grant that the job runs on from now on.
+	// Hold sets the grant of the job from now on.
 	Hold(g scheduler.Grant)
-	// Left returns how long the present stage still takes with that grant, if it continues at an instant.
+	// Left returns the remaining time of the present stage with that grant, if it continues at an instant.
 	Left(at time.Duration) time.Duration
-	// Remaining returns the remaining work of all stages after the given time of the present stage. It is a measure in
-	// seconds that does not depend on the grant.
+	// Remaining returns the remaining work of all stages after the time passed of the present stage, in seconds. It
+	// does not depend on the grant.
 	Remaining(passed time.Duration) time.Duration
-	// Advance lets a time of the present stage pass, at most Left.
+	// Advance lets the time d of the present stage pass; d is at most Left.
 	Advance(d time.Duration)
-	// Next ends the stage, and reports whether there is another.
+	// Next ends the stage. It returns false if it was the last one.
 	Next() bool
 }
 
@@ -32,7 +32,7 @@ func (e *Engine) course(job int) Course {
 	return e.courses[job]
 }
 
-// begins prepares the course of a job, if its work has one.
+// begins starts the course of a job, if its work has one.
 func (e *Engine) begins(job int, w Work) error {
 	s, ok := w.(*Scaling)
 	if !ok || s.Special == nil || s.Special.Begin == nil {
@@ -55,7 +55,7 @@ func (e *Engine) Training(job int) scheduler.Training {
 	return t
 }
 
-// follow lets the course of a job go on with a grant.
+// follow continues the course of a job with a grant.
 func (e *Engine) follow(job int, t *task, g *scheduler.Grant) {
 	if c := e.course(job); c != nil {
 		c.Hold(*g)
@@ -63,7 +63,7 @@ func (e *Engine) follow(job int, t *task, g *scheduler.Grant) {
 	}
 }
 
-// nextStage ends the stage of a job at an instant, and reports whether the job has another stage.
+// nextStage ends the present stage of a job at an instant. It reports whether the job has another stage.
 func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 	c := e.course(job)
 	if c == nil || !c.Next() {

@@ -1,4 +1,4 @@
-// Package slurmcmd runs the commands of Slurm, for the engine and for forecasts of a cluster's queue.
+// Package slurmcmd runs the commands of Slurm, for the engine and for forecasts of a queue.
 package slurmcmd
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Commands are the Slurm commands that tfexp runs.
+// Commands are the Slurm commands that tfexp calls.
 var Commands = []string{"sbatch", "salloc", "srun", "scancel", "squeue", "sinfo", "scontrol"}
 
-// Error is a command that failed.
+// Error is the failure of a command.
 type Error struct {
-	// Command is its name, Text its message in one line, and Code its exit status, -1 if it has none.
+	// Command is the name of the command, Text its message in one line, and Code its exit status; -1 if it has none.
 	Command, Text string
 	Code          int
 }
@@ -32,8 +32,9 @@ func (e *Error) Error() string {
 	return e.Command + ": " + e.Text
 }
 
-// Environ is the environment of Slurm's commands. It lacks the settings of the job that tfexp itself may run in, which
-// the commands would use, and the values of variables of experiments, which jobs would inherit.
+// Environ returns the environment for Slurm's commands. It removes the settings of a Slurm job in which tfexp itself
+// may run, because the commands would use them. It also removes values of experiment variables, because jobs would
+// inherit them.
 func Environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -52,7 +53,7 @@ func Environ() []string {
 	})
 }
 
-// Missing returns an error that names the commands which are not on the PATH; nil when all are.
+// Missing returns an error that names the commands which are not on the PATH; nil if all are.
 func Missing() error {
 	var missing []string
 	for _, c := range Commands {
@@ -70,7 +71,7 @@ func Missing() error {
 const MissingHint = "start tfexp where you submit jobs to Slurm, such as a login node of the cluster, or load its " +
 	"module; hardware/slurm/cluster.sh starts a small cluster on this machine"
 
-// Run runs a command once and returns its output. It waits no longer than limit; 0 means a minute.
+// Run runs a command and returns its output. It ends the command after limit; 0 means a minute.
 func Run(ctx context.Context, limit time.Duration, command string, args ...string) (string, error) {
 	if limit <= 0 {
 		limit = time.Minute
@@ -79,7 +80,7 @@ func Run(ctx context.Context, limit time.Duration, command string, args ...strin
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command, args...)
 	cmd.Env = Environ()
-	if command == "squeue" { // it prints instants as seconds since 1970
+	if command == "squeue" { // print instants as seconds since 1970
 		cmd.Env = append(cmd.Env, "SLURM_TIME_FORMAT=%s")
 	}
 	cmd.WaitDelay = time.Second
@@ -101,7 +102,8 @@ func Run(ctx context.Context, limit time.Duration, command string, args ...strin
 	return string(out), e
 }
 
-// JoinErrorLines puts a command's error messages into one line: without the names of the commands, each message once.
+// JoinErrorLines joins the error messages of a command to one line. It removes the names of commands, and repeated
+// messages.
 func JoinErrorLines(text string) string {
 	var parts []string
 	for line := range strings.Lines(text) {

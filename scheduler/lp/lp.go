@@ -75,8 +75,8 @@ const (
 	tolerance = 1e-10
 )
 
-// Solve returns an optimal solution. The error wraps ErrNoOptimum if there is none. Another error describes a
-// malformed problem.
+// Solve returns an optimal solution. The error wraps ErrNoOptimum if no solution is optimal. Another error describes
+// a malformed problem.
 func Solve(p Problem) (Solution, error) {
 	if err := p.check(); err != nil {
 		return Solution{}, err

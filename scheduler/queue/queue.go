@@ -69,7 +69,7 @@ type Queue struct {
 // element, of all jobs. Lengths are encoded by code.
 type shortest [8]uint16
 
-// code encodes a length in 16 bits, of which eleven are significant. It rounds down. Codes have the order of the
+// code encodes a length in 16 bits, with eleven significant bits. It rounds down. Codes have the order of the
 // lengths.
 func code(length time.Duration) uint16 {
 	n := uint64(max(length, 0))

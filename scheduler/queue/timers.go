@@ -57,7 +57,7 @@ func (h *Timers) Pop() Timer {
 // CompareTimers orders timers by instant, then by number.
 func CompareTimers(a, b Timer) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Of, b.Of)) }
 
-// Alarms is a queue of timers, many of which become invalid before their instant. Set takes constant time for a
+// Alarms is a queue of timers. Many of them become invalid before their instant. Set takes constant time for a
 // timer that is later than all others. This is the usual case, in which all jobs have the same quantum.
 type Alarms struct {
 	row    []Timer // row[head:] has timers in the order of their instants

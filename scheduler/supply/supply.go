@@ -46,8 +46,7 @@ type Source interface {
 	// Release gives the server of a node back. No job runs on it, or it is not up yet. No notice of the node
 	// follows.
 	Release(node int) error
-	// From returns the first instant, not before at, at which a server is available for a node that has none; Never
-	// if there is none.
+	// From returns the first instant, not before at, at which a server is available for a node without one, or Never.
 	From(node int, at time.Duration) time.Duration
 }
 
@@ -88,7 +87,7 @@ func (s *Servers) RentBy(r Renter) {
 	s.nodes.Ready = func(v int32) bool { return s.nodes.ServerFrom(v, s.Now()) <= s.Now() }
 }
 
-// From returns the earliest instant from now on at which a node can run a job with the need; Never if there is none.
+// From returns the earliest instant from now on at which a node can run a job with the need, or Never.
 func (s *Servers) From(v int32, need cluster.Room) time.Duration {
 	return s.nodes.From(v, need, s.Now())
 }

@@ -28,7 +28,7 @@ type SpeedPoint struct {
 	Speed   float64
 }
 
-// Amdahl returns the speed-up of work of which a fraction, 0 to 1, runs in parallel.
+// Amdahl returns the speed-up of work with a parallel fraction, 0 to 1.
 func Amdahl(parallel float64) SpeedUp { return SpeedUp{Sigma: 1 - parallel} }
 
 // At returns the speed on a number of threads. Between two points of a table it is interpolated as a power of the

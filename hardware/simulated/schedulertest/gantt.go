@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// At makes a job that arrives at a second, and asks for some cores for some seconds.
+// At returns a job that arrives at an instant (seconds), and runs for some seconds on its requested cores.
 func At(arrival, cores int, seconds float64) scheduler.Job {
 	return scheduler.Job{
 		Arrival: time.Duration(arrival) * time.Second, Threads: cores,
@@ -22,7 +22,7 @@ func At(arrival, cores int, seconds float64) scheduler.Job {
 	}
 }
 
-// OnGPU lets a job run on a core with a GPU as well, in the given seconds.
+// OnGPU returns the job with a second alternative: one core and one GPU, for the given seconds.
 func OnGPU(seconds float64, j scheduler.Job) scheduler.Job {
 	return OnTypes(j, scheduler.Alternative{Threads: 1, GPUs: 1, Predicted: time.Duration(seconds * float64(time.Second))})
 }
@@ -41,7 +41,7 @@ func Number(jobs []scheduler.Job) []scheduler.Job {
 	return jobs
 }
 
-// Work returns the true work of jobs, and of their alternatives: the predictions.
+// Work returns work that takes exactly the predicted times, for jobs and their alternatives.
 func Work(jobs []scheduler.Job) []simulated.Scaling {
 	w := make([]simulated.Scaling, len(jobs))
 	for i, j := range jobs {
@@ -53,7 +53,7 @@ func Work(jobs []scheduler.Job) []simulated.Scaling {
 	return w
 }
 
-// Simulate runs jobs whose predictions are exact, and fails the test unless the trace is valid.
+// Simulate runs jobs with exact predictions. The test fails if the trace is not valid.
 func Simulate(t *testing.T, c scheduler.Cluster, p policy.Policy, jobs []scheduler.Job, o simulated.Options) *Trace {
 	t.Helper()
 	engine, err := simulated.New(jobs, Work(jobs), o)
@@ -71,7 +71,7 @@ func Simulate(t *testing.T, c scheduler.Cluster, p policy.Policy, jobs []schedul
 	return tr
 }
 
-// Want compares the jobs' grants in a trace with a drawing (Gantt), which may be indented by tabs.
+// Want compares the grants in a trace with a drawing as Gantt makes it. The drawing may be indented by tabs.
 func (tr *Trace) Want(t *testing.T, drawing string) {
 	t.Helper()
 	drawing = strings.ReplaceAll(strings.TrimLeft(drawing, "\n"), "\t", "")
@@ -80,7 +80,8 @@ func (tr *Trace) Want(t *testing.T, drawing string) {
 	}
 }
 
-// Gantt draws a row per job and a character per second: the cores that the job holds, or a dot while it waits.
+// Gantt draws a row for each job, with a character for each second: the number of its cores, or a dot while it
+// waits.
 func Gantt(jobs []scheduler.Job, events []scheduler.Event) string {
 	rows := make([]strings.Builder, len(jobs))
 	mark := make([]string, len(jobs))

@@ -1,5 +1,5 @@
-// Package schedulertest runs the kernel with all its policies, for its own tests and for the tests of the kernel's
-// packages: a change in any of them shows in the schedules.
+// Package schedulertest runs the scheduler with all of its policies, for tests of the scheduler and its packages. A
+// change in any of them shows in the schedules.
 package schedulertest
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Combination is one policy of a golden file, by the names of its choices, with its settings.
+// Combination is a policy in a golden file: the names of its choices, and its settings.
 type Combination struct {
 	Order, Allocation, Backfill, Preemption, Victims, Placement string
 	Settings                                                    policy.Settings
@@ -55,12 +55,12 @@ func (c Combination) policy(w goldenWorkload) policy.Policy {
 	}
 	maps.Copy(p.Settings, c.Settings)
 	if (c.Order == "srtf" || c.Order == "las") && c.Preemption == "none" {
-		p.Preemption = "" // they imply it
+		p.Preemption = "" // implied by the order
 	}
 	return p
 }
 
-// combinations lists every valid combination of the choices of a policy.
+// combinations returns every valid combination of the choices of a policy.
 func combinations() []Combination {
 	var all []Combination
 	giveWay := [][2]string{{"none", ""}, {"pause", "longest_run"}, {"pause", "smallest_request"}}
@@ -76,7 +76,7 @@ func combinations() []Combination {
 	return all
 }
 
-// Backfills is a policy with all allocations and backfills.
+// Backfills returns a combination with each allocation and each backfill.
 func Backfills(c Combination) (all []Combination) {
 	for _, c.Allocation = range []string{"strict", "always_attend", "max_prop"} {
 		for _, c.Backfill = range []string{"none", "first_fit", "easy", "conservative"} {
@@ -87,15 +87,14 @@ func Backfills(c Combination) (all []Combination) {
 	return all
 }
 
-// goldenWorkload is a cluster and jobs for it, with the settings of the
-// policies that schedule them.
+// goldenWorkload is a cluster, jobs for it, and settings for the policies.
 type goldenWorkload struct {
 	cluster           scheduler.Cluster
 	jobs              []scheduler.Job
 	work              []simulated.Scaling
 	resizes           []scheduler.Resize
-	fails             []bool // by job: whether its first attempt fails; nil for none
-	units             []int  // of work, for online predictions; nil for none
+	fails             []bool // by job, whether its first attempt fails; nil if none does
+	units             []int  // units of work, for online predictions; nil without them
 	options           simulated.Options
 	quantum, feedback time.Duration
 }
@@ -111,7 +110,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 		})
 	}
 	unit := []time.Duration{time.Second, time.Millisecond, 1_000_003}[rng.IntN(3)]
-	span := func(seconds int) time.Duration { // whole seconds make ties, milliseconds do not
+	span := func(seconds int) time.Duration { // whole seconds cause ties; milliseconds do not
 		return time.Duration(rng.IntN(int(time.Duration(seconds)*time.Second/unit))) * unit
 	}
 	w.quantum, w.feedback = time.Second+span(4), time.Second+span(8)
@@ -144,7 +143,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 		}
 	}
 	w.options.Seed = int64(n)
-	w.options.Lacks.Migrate = true // as they were made
+	w.options.Lacks.Migrate = true // as when the golden file was made
 	if rng.IntN(2) == 0 {
 		w.options.Noise = 0.2
 		w.options.Overheads = simulated.Overheads{Start: 7e6, Pause: 1e6, Resume: 2e6, Resize: 3e6}
@@ -152,7 +151,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 	return w
 }
 
-// drawJob draws a job that the cluster can run, and its run time.
+// drawJob draws a random job that can run on the cluster, and its run time.
 func (w *goldenWorkload) drawJob(
 	rng *rand.Rand, span func(int) time.Duration, choices bool,
 ) (scheduler.Job, time.Duration) {
@@ -174,7 +173,7 @@ func (w *goldenWorkload) drawJob(
 		j.Deadline = j.Arrival + span(20)
 	}
 	if rng.IntN(4) == 0 {
-		j.Predicted = span(9) // a wrong estimate, or none
+		j.Predicted = span(9) // a wrong prediction, or none
 	}
 	if fits := GangNodes(w.cluster, j); fits > 1 && rng.IntN(3) == 0 {
 		j.Nodes = 2 + rng.IntN(fits-1)
@@ -203,12 +202,12 @@ func (w goldenWorkload) without() ([]scheduler.Job, []simulated.Scaling) {
 	return jobs, work
 }
 
-// failing is a simulated engine on which the first attempts of some jobs end
-// as failures. The second attempt of job j is job n+j of the simulation.
+// failing is a simulated engine on which the first attempt of some jobs fails. The second attempt of job j is job
+// n+j of the simulation.
 type failing struct {
 	*simulated.Engine
 	fails []bool
-	at    []int // by job, the job of the simulation that represents it
+	at    []int // by job, its job in the simulation
 }
 
 func newFailing(jobs []scheduler.Job, work []simulated.Scaling, fails []bool, o simulated.Options) (*failing, error) {
@@ -240,7 +239,7 @@ func (f *failing) Next(ctx context.Context, until time.Duration) (time.Duration,
 	return now, ended, err
 }
 
-// onward predicts that a job keeps its speed since its last report.
+// onward is a Predictor that expects a job to keep its speed since its last report.
 type onward struct{ units []int }
 
 func (s onward) Learn(job, units int, _ []scheduler.Loss, held []scheduler.Held) time.Duration {
@@ -253,8 +252,7 @@ func (s onward) Learn(job, units int, _ []scheduler.Loss, held []scheduler.Held)
 
 func (onward) Forget(int) {}
 
-// goldenHash is a Recorder that hashes the times of jobs' events and the jobs'
-// grants.
+// goldenHash is a Recorder that computes a hash of the times and grants of jobs.
 type goldenHash struct {
 	hash.Hash
 	line []byte
@@ -284,7 +282,7 @@ func (h *goldenHash) add(values ...int64) {
 	for _, v := range values {
 		h.line = binary.LittleEndian.AppendUint64(h.line, uint64(v))
 	}
-	_, _ = h.Write(h.line) // a hash does not fail
+	_, _ = h.Write(h.line) // writing to a hash does not fail
 }
 
 // execute runs a workload under a policy.
@@ -310,7 +308,7 @@ func execute(p policy.Policy, w goldenWorkload, to scheduler.Recorder) (schedule
 	return r, o, err
 }
 
-// run adds the schedule of a workload under a policy.
+// run adds the schedule of a workload under a policy to the hash.
 func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 	_, o, err := execute(p, w, h)
 	switch {
@@ -338,7 +336,7 @@ type Trace struct {
 func (t *Trace) Decision(*scheduler.Decision) {}
 func (t *Trace) Event(e *scheduler.Event)     { t.Events = append(t.Events, *e) }
 
-// Traces returns traces of the first workloads, each under another policy.
+// Traces returns traces of the first n workloads, each under another policy.
 func Traces(t *testing.T, n int) []*Trace {
 	t.Helper()
 	all := combinations()
@@ -355,22 +353,19 @@ func Traces(t *testing.T, n int) []*Trace {
 	return traces
 }
 
-// Golden guards the decisions of every policy: for each valid combination of order,
-// allocation, backfill, preemption, victim rule and placement, the golden file has
-// a hash over 500 random workloads. It covers all starts, pauses, resizes, grants
-// and finishes, to the nanosecond. They have rigid and malleable jobs, gangs,
-// memory, GPUs, alternatives, priorities, deadlines, users, resize requests,
-// feedback, failed attempts, online predictions, noise and overheads. The first
-// hash covers the first 50 workloads; with few, only these are checked. With
-// update, the file is rewritten.
+// Golden tests that no policy decides otherwise than before. For each valid combination of order, allocation,
+// backfill, preemption, victim rule and placement, the golden file has a hash over 500 random workloads. It covers
+// all starts, pauses, resizes, grants and ends, to the nanosecond. The first hash covers the first 50 workloads;
+// with few, only that is checked. With update, the file is rewritten.
 //
-// A hash that changes means that some policy decides otherwise than before.
+// The workloads have rigid and malleable jobs, jobs on several nodes, memory, GPUs, alternatives, priorities,
+// deadlines, users, resize requests, feedback, failed attempts, online predictions, noise and overheads.
 func Golden(t *testing.T, file string, few, update bool) {
 	t.Helper()
 	GoldenOf(t, file, combinations(), few, update)
 }
 
-// GoldenOf guards the decisions of some policies as Golden does.
+// GoldenOf is Golden for the given combinations.
 func GoldenOf(t *testing.T, file string, combinations []Combination, few, update bool) {
 	t.Helper()
 	const some, all = 50, 500
@@ -430,7 +425,7 @@ func GoldenOf(t *testing.T, file string, combinations []Combination, few, update
 	}
 }
 
-// OnTypes lets a job run in further ways.
+// OnTypes returns the job with further alternatives.
 func OnTypes(j scheduler.Job, more ...scheduler.Alternative) scheduler.Job {
 	own := scheduler.Alternative{Name: "cpu", Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
 	for i := range more {
@@ -442,7 +437,7 @@ func OnTypes(j scheduler.Job, more ...scheduler.Alternative) scheduler.Job {
 	return j
 }
 
-// GangNodes counts the nodes that have room for a job's request per node.
+// GangNodes returns the number of nodes that have room for a job's request per node.
 func GangNodes(c scheduler.Cluster, j scheduler.Job) int {
 	n := 0
 	for _, node := range c.Nodes {

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Paced carries decisions out on a real engine as well, on a virtual clock: the program of job N ends when it ends in the
-// simulation, since it waits for the file end-N in a folder.
+// Paced runs jobs in the simulation, and also as programs on a real engine. The program of job N ends when the job
+// ends in the simulation, because it waits for the file end-N in a folder.
 type Paced struct {
 	scheduler.Engine // the simulation
 	Real             scheduler.Engine
@@ -34,7 +34,7 @@ func (p *Paced) Resize(job int, g scheduler.Grant) error {
 	return errors.Join(p.Engine.Resize(job, g), p.Real.Resize(job, g))
 }
 
-// Next implements scheduler.Engine. The error says that the real engine gives other notices of ends than the simulation.
+// Next implements scheduler.Engine. It returns an error if the real engine reports other ends than the simulation.
 func (p *Paced) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -54,7 +54,7 @@ func (p *Paced) Next(ctx context.Context, until time.Duration) (time.Duration, [
 	return now, news, err
 }
 
-// Choices has the decisions of a run, and its events except the events of nodes. It is a scheduler.Recorder.
+// Choices records the decisions of a run, and its events except events of nodes. It is a scheduler.Recorder.
 type Choices struct {
 	Events    []scheduler.Event
 	Decisions []scheduler.Decision

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Text compares text with a golden file, line by line. With update, the file is rewritten; tests set update by the flag
-// -update.
+// Text compares a text with a golden file, line by line. With update, the file is rewritten; tests set it by the
+// flag -update.
 func Text(t *testing.T, file, got string, update bool) {
 	t.Helper()
 	if update {

@@ -22,8 +22,8 @@ type Format struct {
 	Name string
 	// Rank is the position of the format in lists, from 1 on. Formats without a rank come last, ordered by name.
 	Rank int
-	// Doc describes the format in the language reference, in one or more sentences: what a line is, what the class
-	// and the user of a job are, and what is left out.
+	// Doc describes the format in the language reference, in one or more sentences: the meaning of a line, of the
+	// class and the user of a job, and the omissions.
 	Doc string
 	// Endings are endings of file names by which the format is recognized, with their point, in lower case. An
 	// ending such as .gz may follow. A format without endings must be named.

@@ -224,7 +224,7 @@ type counted struct {
 	parts   int // jobs that use a part of a GPU
 	never   int // jobs that never started
 	running int // jobs that have not ended
-	arrays  int // rows that stand for several tasks of an array
+	arrays  int // rows for several tasks of an array
 	again   int // jobs with the name of an earlier one
 }
 
@@ -303,7 +303,7 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 			"has ended, count as further jobs: the second row of 7 is 7-2", t.again))
 	}
 	if t.arrays > 0 {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
+		t.Assumed = append(t.Assumed, fmt.Sprintf("rows for several tasks of an array are one job each, of which "+
 			"there are %d: squeue -r lists the tasks", t.arrays))
 	}
 	return t.Finish(skipped), nil

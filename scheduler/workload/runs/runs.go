@@ -160,7 +160,7 @@ type reader struct {
 	byKey map[string]*Run
 	costs map[string]paid // by the key in the table of costs, whose zones can have longer or shorter names
 	owed  map[*Run]float64
-	// others are files that are none of these tables.
+	// others are files of another kind.
 	others []string
 	all    []serverRow
 	marks  bool // the server table says which servers were revoked
@@ -227,7 +227,7 @@ func (r *reader) file(path string) error {
 	defer f.Close()
 	r.path = filepath.Base(path)
 	var at map[string]int
-	other := false // the file is none of these tables
+	other := false // the file is of another kind
 	var row func(line int, fields []string) error
 	_, err = textfile.EachRow(path, f, false, func(header []string) error {
 		at = r.places(header)
@@ -407,8 +407,8 @@ func (r *reader) finish() (warnings []string) {
 	return warnings
 }
 
-// find returns the run with a number in a group. If the group has no such run, it tries groups of which one name
-// ends with the other ("demand-us-east1-c" and "us-east1-c"). It returns nil if several match.
+// find returns the run with a number in a group. If the group has no such run, it tries groups whose names end with
+// its name, or with which its name ends ("demand-us-east1-c" and "us-east1-c"). It returns nil if several match.
 func (r *reader) find(group, id string) (found *Run) {
 	if run := r.byKey[group+"\x00"+id]; run != nil {
 		return run

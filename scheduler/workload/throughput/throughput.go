@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// Key is what a speed in the table depends on.
+// Key has the properties on which a speed in the table depends.
 type Key struct {
 	// Job is the type of the job, Device the type of device, and Workers the number of workers.
 	Job, Device string
@@ -201,8 +201,8 @@ func (t *Table) Speed(k Key) (float64, bool) {
 	return s, ok
 }
 
-// Kept returns the fraction of its speed that a job keeps when it shares its devices with a job of the type beside;
-// 0 if unknown.
+// Kept returns the fraction of its speed that a job keeps when it shares its devices with a job of another type; 0
+// if unknown.
 func (t *Table) Kept(k Key, beside string) float64 {
 	alone := t.speeds[k]
 	k.Beside = beside
