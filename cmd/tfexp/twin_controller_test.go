@@ -48,7 +48,7 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 		sleep := 2 + r.IntN(39)
 		limit := 1 + r.IntN(4)
 		cores := []int{1, 2, 4, 8, 12, 16, 16, 24, 32, 48, 64, 100}[r.IntN(12)]
-		if config == "overlap" || config == "safe" { // no more than an account, and a partition, may have
+		if config == "overlap" || config == "safe" || config == "exclusive" { // no more than an account, and a partition, may have
 			cores = min(cores, 64)
 		}
 		var needs []string
@@ -76,6 +76,9 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 				limit = 1 + r.IntN(2)
 				args = append(args, "--partition=short")
 			}
+		}
+		if config == "exclusive" { // by its partition, by itself, or not at all
+			args = append(args, [][]string{{"--partition=whole"}, {"--exclusive"}, nil, nil}[r.IntN(4)]...)
 		}
 		args = append(args, "-t", fmt.Sprint(limit))
 		list = append(list, submitted{at: at, sleep: sleep, args: args})

@@ -45,7 +45,8 @@ type initOptions struct {
 	template, from string
 	sources        []*flags.Given[sourceFlag]
 	others         []string // arguments behind NAME, for the source of a feature
-	// answers are the lines of a user at a terminal, who reads asked; nil where nobody is there.
+	// answers reads the lines that a user types at a terminal, and asked shows the questions; both are nil without a
+	// terminal.
 	answers *bufio.Reader
 	asked   io.Writer
 }
@@ -56,11 +57,11 @@ type initialized struct {
 	OpenQuestions []string `json:"doubts"`
 }
 
-// sourceFlag is the work of a feature's flag (command.Flag): it makes the source of an experiment from the files that
-// the flag names. It also returns the facts that it could not find out.
+// sourceFlag writes the source of an experiment from the files that a feature's flag names (command.Flag). It also
+// returns the facts that it could not find out.
 type sourceFlag = func(file string, others []string, name, dir string) (source []byte, doubts []string, err error)
 
-// source returns the feature whose flag is given; nil where none is.
+// source returns the feature whose flag is given; nil without such a flag.
 func (o *initOptions) source() *flags.Given[sourceFlag] {
 	for _, f := range o.sources {
 		if f.Value != "" {
@@ -70,10 +71,11 @@ func (o *initOptions) source() *flags.Given[sourceFlag] {
 	return nil
 }
 
-// withFile are the templates that take a file of the user: a program, a log, or a program whose settings are searched.
+// withFile lists the templates that need a file of the user: a program, a log, or a program whose settings are
+// searched.
 var withFile = []string{ownProgram, logReplay, tuneSettings, timeToLoss, threads}
 
-// The templates for a file of the user. The template threads is for programs alone.
+// The names of these templates. The template threads is for programs alone.
 const (
 	ownProgram   = "own-program"
 	logReplay    = "log-replay"
@@ -183,7 +185,7 @@ func (o *initOptions) files(file, name string) (files []templateFile, doubts []s
 	return []templateFile{{Name: file, Source: starter(name)}}, nil, nil
 }
 
-// fromFile is the experiment with a program, or the log of a cluster.
+// fromFile writes an experiment from a file of the user: a program, or the log of a cluster.
 func (o *initOptions) fromFile(file, name string) (written []templateFile, doubts []string, err error) {
 	shown := filearg.Seen(o.from, filepath.Dir(file))
 	stem := strings.TrimSuffix(filepath.Base(o.from), ".hcl")
@@ -216,7 +218,7 @@ func (o *initOptions) fromFile(file, name string) (written []templateFile, doubt
 	return o.fromProgram(file, name, shown, head)
 }
 
-// fromLog is the experiment with the log of a cluster.
+// fromLog writes an experiment that replays the log of a cluster.
 func (o *initOptions) fromLog(file, name, shown string, head []byte) ([]templateFile, []string, error) {
 	log, err := InspectLog(o.from, shown)
 	if err != nil {
@@ -226,7 +228,7 @@ func (o *initOptions) fromLog(file, name, shown string, head []byte) ([]template
 	return []templateFile{{Name: file, Source: source}}, log.OpenQuestions(), err
 }
 
-// tableRemedy says how to make a readable table of a log that begins so.
+// tableRemedy returns the advice for a log that cannot be read as a table. head is the beginning of the log.
 func tableRemedy(head []byte) string {
 	if text := bytes.TrimSpace(head); len(text) > 0 && (text[0] == '[' || text[0] == '{') {
 		return "make a CSV file of it:  jq -r '(.[0] | keys_unsorted), (.[] | [.[]]) | @csv' FILE > jobs.csv"
@@ -235,7 +237,7 @@ func tableRemedy(head []byte) string {
 		"tfexp init example/replay --template log-replay"
 }
 
-// fromProgram is the experiment with a program.
+// fromProgram writes an experiment that runs a program.
 func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templateFile, []string, error) {
 	p := InspectProgram(shown, raw)
 	if o.template == "" {
@@ -272,7 +274,7 @@ func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templ
 	return one(source, err, fmt.Sprintf("The loss that is good enough is not known: target is %v until you set it.", someLoss))
 }
 
-// ask asks what to compare; without a terminal the answer is policies.
+// ask asks the user what to compare, and returns the template. Without a terminal, policies are compared.
 func (o *initOptions) ask(p TrainingProgram) string {
 	if o.answers == nil || o.asJSON {
 		return ownProgram
@@ -306,7 +308,7 @@ func (o *initOptions) ask(p TrainingProgram) string {
 	}
 }
 
-// beginning reads the beginning of a file, unpacked: the rest adds nothing.
+// beginning returns the first mostInspected bytes of a file, unpacked.
 func beginning(path string) (head []byte, err error) {
 	f, err := filearg.Open(path)
 	if err != nil {
@@ -335,8 +337,8 @@ func executable(path string) bool {
 	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }
 
-// writeNew writes files: the experiment to its own path, the others next to it. It writes none of them if the experiment
-// exists, unless force is set, or if another one exists with other contents: it may be the user's own log or program.
+// writeNew writes the experiment to its own path, and the other files next to it. It writes nothing if the experiment
+// exists and force is not set, or if another file exists with other contents: that file may be the user's own.
 func writeNew(files []templateFile, dir string, force bool) error {
 	for i := 1; i < len(files); i++ {
 		files[i].Name = filepath.Join(dir, files[i].Name)
@@ -378,7 +380,7 @@ func templateNames() []string {
 	return schema.Each(listTemplates(), func(t experimentTemplate) string { return t.Name })
 }
 
-// templateList is for the help.
+// templateList lists the templates for the help of tfexp init.
 func templateList() string {
 	var b strings.Builder
 	for _, t := range listTemplates() {

@@ -35,7 +35,7 @@ const (
 	experimentFile = "experiment.hcl"
 )
 
-// listTemplates prints the templates.
+// listTemplates returns all templates.
 func listTemplates() []experimentTemplate {
 	folders, _ := fs.ReadDir(experiments.Templates, templatesDir) // which is part of the program
 	var list []experimentTemplate
@@ -53,7 +53,7 @@ type templateFile struct {
 	Source []byte
 }
 
-// files returns the files of a template, the experiment first: as file, with that name.
+// files returns the files of a template, the experiment first. The experiment gets a path and a name.
 func (t experimentTemplate) files(file, name string) ([]templateFile, error) {
 	folder := path.Join(templatesDir, t.Name)
 	entries, err := fs.ReadDir(experiments.Templates, folder)

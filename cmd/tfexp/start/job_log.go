@@ -28,68 +28,70 @@ import (
 
 // JobLog describes the log of a cluster.
 type JobLog struct {
-	// File is its path, as in the experiment. Format is the format of its trace block; Given reports whether the
-	// block must name it, because the file's name does not show it.
+	// File is the path of the log, as the experiment names it. Format is the format of the trace block. Given reports
+	// whether the block must name the format, because the file's name does not show it.
 	File   string
 	Format *formats.Format
 	Given  bool
-	// Arguments of tables; zero for their defaults. Unread are the columns that were not understood.
+	// Arguments of a table; zero for the default. Unread lists the columns that no property of a job was found for.
 	Separator           string
 	MemoryUnit          string
 	Columns             []schema.Setting
 	Unit, RequestedUnit time.Duration
-	// Exceeded says that RequestedUnit is the unit in which jobs ended before their limits.
+	// Exceeded reports that RequestedUnit was chosen because most jobs would have run longer than so many seconds.
 	Exceeded bool
 	// UnitFrom is a column whose name contains Unit. Unitless are the columns of times whose names contain no unit.
 	UnitFrom string
 	Unitless []string
-	// Scaled is the column of instants whose digits show the unit; empty where its name does, or they are seconds.
+	// Scaled is the column of instants with so many digits that Unit cannot be seconds; empty for none.
 	Scaled string
 	Unread []string
 
-	// PerNode divides jobs with more GPUs than a node over nodes; 0 if the log contains the division.
+	// PerNode is the number of GPUs of a node, by which jobs with more GPUs are divided over nodes; 0 if the log has
+	// the number of nodes.
 	PerNode int
 
-	// Left is a phrase on the jobs left out; Greatest is the greatest use at any time, where the log has starts.
+	// Left says how many jobs were left out, and why. Greatest is the greatest use of resources at any time, where the
+	// log has starts.
 	Left     string
 	Greatest Use
 
-	// Jobs and Days are the size of the log. Malformed is a phrase on the malformed lines.
+	// Jobs is the number of jobs, and Days the length of the log. Malformed describes the malformed lines.
 	Jobs      int
 	Days      float64
 	Malformed string
-	users     bool // jobs have any
+	users     bool // whether the jobs have different users
 	// Requested reports whether jobs have requested times.
 	Requested bool
-	// Cluster is a cluster on which they can run; Said reports whether the log contains its size.
+	// Cluster is a cluster that is large enough for the jobs. Said reports whether the log contains the cluster's size.
 	Cluster Cluster
 	Said    bool
 	// Least is the number of cores, or of nodes, that the widest job needs.
 	Least int
-	// Unbelieved is an impossible size in the log; 0 for none.
+	// Unbelieved is the cluster's number of cores by the log, where it cannot be right; otherwise 0.
 	Unbelieved int
 }
 
-// Cluster is as large as a log needs: nodes of GPUs, or, where no job asks for a GPU, cores alone.
+// Cluster is the size of a cluster: nodes of GPUs, or cores alone where no job asks for a GPU.
 type Cluster struct {
-	Cores                int // without GPUs
+	Cores                int // of a cluster without GPUs
 	Nodes, Threads, GPUs int // nodes, and the threads and GPUs of each
 }
 
-// Use is the resources that jobs hold.
+// Use counts the resources that jobs use at the same time.
 type Use struct{ Cores, GPUs int }
 
 // endings are the extensions of log files.
 var endings = []string{".csv", ".tsv", ".txt", ".log", ".swf", ".json", ".trace", ".requests", ".req", ".psv"}
 
-// aimedLoad is the load of a cluster of unknown size.
+// aimedLoad is the load that the experiment's cluster has if the log does not show the size of the real cluster.
 const aimedLoad = 0.8
 
 // mostHead is the size of a file's beginning that is searched for the line with its columns, in bytes.
 const mostHead = 64 << 10
 
-// heading returns the line that seems to name the columns of a table: the first that has arrivals and something else,
-// or else the first of all.
+// heading returns the line with the column names of a table: the first line with an arrival and another known column,
+// or else the first line.
 func heading(lines []string) string {
 	first := strings.TrimRight(lines[0], "\r")
 	for _, line := range lines {
@@ -102,8 +104,8 @@ func heading(lines []string) string {
 	return first
 }
 
-// InspectLog inspects a log; shown is its name in the experiment. The error is the reason that it cannot be
-// replayed.
+// InspectLog finds out how to replay a log. The experiment calls the file shown. The error is the reason that the log
+// cannot be replayed.
 func InspectLog(path, shown string) (JobLog, error) {
 	l := JobLog{File: filepath.ToSlash(shown)}
 	path, err := filepath.Abs(path)
@@ -163,8 +165,8 @@ func InspectLog(path, shown string) (JobLog, error) {
 	return l, l.measure(&trace)
 }
 
-// requestUnit returns the unit, minutes or hours, in which hardly any job of a table ran longer than its requested time. It
-// returns 0 where the file has a unit, or none fits.
+// requestUnit returns the unit, a minute or an hour, by which at most 5% of the jobs of a table ran longer than their
+// requested times. It returns 0 if the column has a unit already, or if no unit fits.
 func (l *JobLog) requestUnit(t *workload.Trace) time.Duration {
 	named := slices.ContainsFunc(l.Columns, func(c schema.Setting) bool { return c.Name == formats.FactRequested })
 	if !named || l.RequestedUnit > 0 {
@@ -183,7 +185,7 @@ func (l *JobLog) requestUnit(t *workload.Trace) time.Duration {
 	return 0
 }
 
-// exceeded is the part of the jobs with requested times that ran much longer than these.
+// exceeded returns the fraction of the jobs with requested times that ran more than 1.5 times as long.
 func exceeded(t *workload.Trace) float64 {
 	all, longer := 0, 0
 	for i := range t.Jobs {
@@ -242,7 +244,7 @@ func (l *JobLog) measure(t *workload.Trace) error {
 		l.Requested = l.Requested || j.Predicted > 0 && j.Predicted != t.RunTimes[i]
 	}
 	l.Greatest = greatest(t)
-	if c.GPUs > usualGPUs && !divided { // a job of 64 GPUs is on no single node
+	if c.GPUs > usualGPUs && !divided { // a job of 64 GPUs runs on several nodes
 		c.GPUs, l.PerNode = usualGPUs, usualGPUs
 		for i := range t.Jobs {
 			j := &t.Jobs[i]
@@ -333,18 +335,19 @@ func greatest(t *workload.Trace) (most Use) {
 // ceil rounds up; the bound is larger than any cluster.
 func ceil(x float64) int { return int(math.Ceil(min(x, 1<<40))) }
 
-// wider is the largest size of a cluster that the experiment compares: half as much again.
+// wider returns the largest size of a cluster that the experiment compares: 1.5 times the given size.
 func wider(size int) int { return grown(size, larger[len(larger)-1]) }
 
 // larger are the fractions by which the larger clusters exceed the present one.
 var larger = []float64{0.1, 0.2, 0.5}
 
-// grown is a size that is larger by a part, and at least by one.
+// grown returns a size that is larger by a fraction, and by at least one.
 func grown(size int, by float64) int {
 	return max(int(math.Round((1+by)*float64(min(size, 1<<40)))), min(size, 1<<40)+1)
 }
 
-// sizes returns the sizes to compare, and how much more each is, with its share: with few nodes, 10% more is one more.
+// sizes returns the sizes to compare: the given size and larger ones. added describes how much larger each is, as "4
+// (10%)".
 func sizes(size int) (list []int, added []string) {
 	list = []int{size}
 	for _, by := range larger {
@@ -415,7 +418,7 @@ func (l *JobLog) OpenQuestions() []string {
 	return out
 }
 
-// Experiment writes an experiment of that name. It errs for a log whose path no experiment can name.
+// Experiment returns the source of an experiment with a name. It errs if no experiment can contain the path of the log.
 func (l *JobLog) Experiment(name string) ([]byte, error) {
 	if !printable(l.File) {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the log", l.File)
@@ -460,16 +463,17 @@ func wrapped(texts []string) (out [][]string) {
 	return out
 }
 
-// mostTried bounds the number of sizes in the proposed bisection.
+// mostTried bounds the number of sizes that the proposed bisection can try.
 const mostTried = 64
 
-// mostPaused is the number of jobs up to which a policy that pauses jobs is compared: it decides much more often.
+// mostPaused is the number of jobs up to which a policy that pauses jobs is compared. With more jobs, its decisions
+// take too long.
 const mostPaused = 20_000
 
 // unitText is a unit as the language has it.
 func unitText(unit time.Duration) string { return strings.ReplaceAll(unit.String(), "µ", "u") }
 
-// widest is how long the lines of comments are, in characters.
+// widest is the length of the lines of comments, in characters.
 const widest = 110
 
 // arguments are the lines of the trace block.

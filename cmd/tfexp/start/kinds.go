@@ -38,19 +38,19 @@ const elf = "\x7fELF"
 
 func isPython(source []byte) bool { return python.Match(source) }
 
-// otherLog is a log of a batch system, or another file, that is not read.
+// otherLog is a kind of file that tfexp recognizes and cannot read.
 type otherLog struct {
 	begins *regexp.Regexp
 	name   string
 	remedy string
-	again  bool // the remedy is another form of it, and not a CSV file
+	again  bool // remedy says how to print the file in another form, and not how to make a CSV file
 }
 
-// condorTable is what to do with jobs of HTCondor.
+// condorTable says how to make a CSV file from jobs of HTCondor.
 const condorTable = "write it by  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus RequestGpus Owner  and name these columns " +
 	"submit, start, end, cpus, gpus and user"
 
-// otherLogs are the logs that are recognized, and the columns that a table of their jobs needs.
+// otherLogs lists the files that are recognized, with the columns that a table of their jobs needs.
 var otherLogs = []otherLog{
 	{regexp.MustCompile(`(?m)^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];[^;\n]*;`), "the accounting log of PBS or Torque",
 		"write each E record as a row: submit from qtime=, start from start=, end from end=, cpus from Resource_List.ncpus " +
@@ -102,7 +102,8 @@ var otherLogs = []otherLog{
 	{regexp.MustCompile(`(?s)^\s*\{.*"cell_type"\s*:`), "a notebook of Jupyter", "make a program of it:  jupyter nbconvert --to script FILE", true},
 }
 
-// binaryKind names a file of another program that holds tables; empty for other files.
+// binaryKind names the kind of a binary file that holds tables; empty for other files. head is the beginning of the
+// file.
 func binaryKind(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")) && (bytes.Contains(head, []byte("xl/")) || bytes.Contains(head, []byte("opendocument"))),
@@ -116,7 +117,8 @@ func binaryKind(head []byte) string {
 	return ""
 }
 
-// kindOf is the kind of a file, by the beginning of its content, and then by its name and whether it can be executed.
+// kindOf returns the kind of a file: by the beginning of its content, then by its name, then by whether it can be
+// executed.
 func kindOf(name string, head []byte, executable bool) Kind {
 	ending := strings.ToLower(filepath.Ext(trimPacked(name)))
 	line, _, _ := bytes.Cut(head, []byte("\n"))
@@ -144,7 +146,7 @@ func kindOf(name string, head []byte, executable bool) Kind {
 	return Unknown
 }
 
-// otherKind describes a log that is not read, and what to do; empty for none.
+// otherKind describes a file that tfexp recognizes and cannot read, with advice; empty for other files.
 func otherKind(head []byte) string {
 	i := slices.IndexFunc(otherLogs, func(o otherLog) bool { return o.begins.Match(head) })
 	if i < 0 {
@@ -160,7 +162,7 @@ func otherKind(head []byte) string {
 // packedEndings are the endings of packed files.
 var packedEndings = []string{".gz", ".zst", ".bz2", ".xz"}
 
-// trimPacked is the name of a file as it is unpacked.
+// trimPacked returns the name of a file without the ending of its packing: jobs.csv for jobs.csv.gz.
 func trimPacked(name string) string {
 	if ending := strings.ToLower(filepath.Ext(name)); slices.Contains(packedEndings, ending) {
 		return name[:len(name)-len(ending)]

@@ -13,12 +13,12 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// jobProperty is a property of a job and the names of columns that hold it: letters and digits alone, in lower case,
-// without a unit.
+// jobProperty is a property of a job, with the names of columns that hold it. The names have only lower-case letters
+// and digits, and no unit.
 type jobProperty struct {
 	name  string
 	names []string
-	timed bool // its numbers have a unit
+	timed bool // whether its numbers have a unit of time
 }
 
 var jobProperties = []jobProperty{
@@ -65,10 +65,10 @@ var jobProperties = []jobProperty{
 	{"user", []string{"user", "username", "userid", "owner", "uid"}, false},
 }
 
-// fillers are words in names of columns that do not change which property the column has.
+// fillers are words in the name of a column that do not show which property the column holds.
 var fillers = []string{"on", "at", "time", "date", "datetime", "utc", "local", "number", "no", "ts"}
 
-// unitSuffixes are the units that names of columns end with.
+// unitSuffixes are the units of time at the ends of column names.
 var unitSuffixes = []struct {
 	words []string
 	unit  time.Duration
@@ -79,10 +79,10 @@ var unitSuffixes = []struct {
 	{[]string{"h", "hr", "hours"}, time.Hour},
 }
 
-// binaryUnits are units with a capital letter within.
+// binaryUnits writes units such as KiB in lower case, so that wordsOf does not divide them.
 var binaryUnits = strings.NewReplacer("KiB", "kib", "MiB", "mib", "GiB", "gib", "kB", "kb")
 
-// wordsOf divides the name of a column: "Submit time (s)", "submit_time_s" and "submitTime" into submit, time (and s).
+// wordsOf returns the words of a column name in lower case: "Submit time (s)" and "submitTime_s" are submit, time, s.
 func wordsOf(column string) []string {
 	var b strings.Builder
 	lower := false
@@ -101,8 +101,8 @@ func wordsOf(column string) []string {
 	return strings.Fields(b.String())
 }
 
-// propertyOf returns the property that a column seems to have, and the unit of its numbers; nil if it is not known,
-// and 0 if the name contains no unit.
+// propertyOf returns the property that a column holds by its name, and the unit of its numbers. It returns nil for an
+// unknown name, and 0 for a name without a unit.
 func propertyOf(column string) (*jobProperty, time.Duration) {
 	column = column[strings.LastIndexByte(column, '.')+1:] // metadata.creationTimestamp
 	words := wordsOf(column)
@@ -139,20 +139,21 @@ func propertyOf(column string) (*jobProperty, time.Duration) {
 	return nil, 0
 }
 
-// memoryUnit is the unit of memory that the name of a column ends with, such as 1GB; "" for none.
+// memoryUnit returns the unit of memory at the end of a column name, such as 1GB; empty without one.
 func memoryUnit(column string) string {
 	words := append([]string{""}, wordsOf(column)...)
 	units := map[string]string{"kb": "1kB", "kib": "1KiB", "mb": "1MB", "mib": "1MiB", "gb": "1GB", "gib": "1GiB"}
 	return units[words[len(words)-1]]
 }
 
-// instants are the units of instants as numbers since 1970, by their digits.
+// instants are the units of numbers that count from 1970. least is the least number of that unit: fewer digits mean a
+// larger unit.
 var instants = []struct {
 	least float64
 	unit  time.Duration
 }{{1e17, time.Nanosecond}, {1e14, time.Microsecond}, {1e11, time.Millisecond}}
 
-// scale finds the unit of instants that have more digits than seconds since 1970, in the first row of a table.
+// scale sets Unit if the instants in the first row have more digits than seconds since 1970.
 func (l *JobLog) scale(head, row string) {
 	i := slices.IndexFunc(l.Columns, func(c schema.Setting) bool { return c.Name == "arrival" })
 	if i < 0 || l.Unit > 0 {
@@ -161,7 +162,7 @@ func (l *JobLog) scale(head, row string) {
 	fields := func(line string) []string {
 		in := csv.NewReader(strings.NewReader(line))
 		in.Comma, in.LazyQuotes = []rune(cmp.Or(l.Separator, ","))[0], true
-		list, _ := in.Read() // what cannot be read has no fields
+		list, _ := in.Read() // a line that cannot be read has no fields
 		return list
 	}
 	at := slices.IndexFunc(fields(head), func(name string) bool { return strings.TrimSpace(name) == l.Columns[i].Value })
@@ -210,7 +211,7 @@ func (l *JobLog) guess(head string) {
 			l.Unread = append(l.Unread, column)
 			continue
 		case named[f.name] != "":
-			continue // the first counts
+			continue // the first column of a property counts
 		}
 		named[f.name] = column
 		switch {
@@ -225,11 +226,11 @@ func (l *JobLog) guess(head string) {
 			l.Unitless = append(l.Unitless, column)
 		}
 	}
-	if named["run_time"] != "" { // the start is left for how long jobs waited
+	if named["run_time"] != "" { // the start still shows how long jobs waited
 		delete(named, "end")
 	}
 	if m, used := named["memory"], named["memory_used"]; m == "" || used == "" || memoryUnit(m) != memoryUnit(used) {
-		for _, name := range []string{m, used} { // one alone is compared with nothing
+		for _, name := range []string{m, used} { // requested and used memory are only compared with each other
 			if name != "" {
 				l.Unread = append(l.Unread, name)
 			}

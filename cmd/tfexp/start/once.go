@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// once is the value of a flag that is given at most once: the last of several values would count, and nothing would say so.
+// once is the value of a flag that a user can give only once. Without it, the last value would replace the first
+// silently.
 type once struct {
 	pflag.Value
 	given bool
@@ -21,7 +22,7 @@ func (o *once) Set(text string) error {
 	return o.Value.Set(text)
 }
 
-// allOnce makes it an error to give a flag with a text twice.
+// allOnce makes it an error to give any flag with a text value twice.
 func allOnce(flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" {

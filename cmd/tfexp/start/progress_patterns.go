@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Parts of patterns: a number, and what may stand behind the beginning of a line: the loss of the training, an accuracy
-// as a part of 1 or in percent. Lines without them match as well.
+// Parts of patterns: a number, the loss of the training, and an accuracy (a fraction, or percent). The loss and the
+// accuracy are optional: lines without them match as well.
 const (
 	number   = `[0-9.eE+-]+`
 	loss     = `(?:.*?` + lossName + `)?`
@@ -16,7 +16,7 @@ const (
 	accuracy = `(?:.*[^a-z](?:val_|test_|eval_)?acc(?:uracy)?[^0-9a-z.+-]+(?P<accuracy>` + number + `))?`
 )
 
-// Parts of programs: printing or logging text, and the imports of packages.
+// Parts of the sources of programs: calls that print or log text, and imports of packages.
 const (
 	printing = `(?:print\w*|log\w*\.info|\.info|\.write|set_description(?:_str)?)\(`
 	imports  = `(?m)^\s*(?:import|from)\s+(?:%)\b`
@@ -24,14 +24,15 @@ const (
 
 // progressStyle is a way in which programs print their progress.
 type progressStyle struct {
-	// Every pattern of by occurs in the source, and unless does not.
+	// A program has this style if its source matches every pattern of by, and not the pattern unless.
 	by     []string
 	unless string
-	// lines is the pattern of the printed lines (see the argument lines of progress blocks). steps reports whether they
-	// count steps, and not epochs.
+	// lines matches the printed lines (see the argument lines of progress blocks). steps reports whether the lines
+	// count steps instead of epochs.
 	lines string
 	steps bool
-	// either reports whether the program decides what its first epoch is called: lines has the group epoch0 for 0.
+	// either reports that some programs of this style count epochs from 0, and others from 1. The group epoch0 is for
+	// counting from 0.
 	either bool
 }
 
@@ -40,7 +41,7 @@ func imported(packages ...string) string {
 	return strings.Replace(imports, "%", strings.Join(packages, "|"), 1)
 }
 
-// progressStyles are the known styles; the first that fits counts. First come the styles of frameworks, and then lines that
+// progressStyles lists the known styles; the first that fits counts. Styles of frameworks come before lines that
 // programs print themselves.
 var progressStyles = []progressStyle{
 	{ // Hugging Face: {'loss': 0.5, 'epoch': 1.0}
@@ -167,13 +168,13 @@ var progressStyles = []progressStyle{
 	},
 }
 
-// Programs whose epochs count from 0, unless something says 1.
+// Patterns of the sources of programs whose epochs count from 0, and from 1. The second has precedence.
 var (
 	fromZero = regexp.MustCompile(`range\(|enumerate\(`)
 	fromOne  = regexp.MustCompile(`(?i)epoch\W{0,6}\w+\s*\+\s*1|\(\s*epoch\s*\+\s*1|range\(\s*1\s*,|start\s*=\s*1\b`)
 )
 
-// findStyle returns the style in which a program prints its progress; without lines where none is recognized.
+// findStyle returns the style in which a program prints its progress; without lines if no style is recognized.
 func findStyle(source []byte) progressStyle {
 	for _, s := range progressStyles {
 		missing := func(by string) bool { return !regexp.MustCompile(by).Match(source) }

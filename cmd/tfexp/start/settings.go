@@ -12,10 +12,10 @@ import (
 
 // Setting is an option of a program that a search can vary: the values that it can have, or a range.
 type Setting struct {
-	// Name is its name in the experiment; Option is the word before the value on the command line, "--lr", or "lr=" for an
-	// argument in one piece.
+	// Name is the name of the setting in the experiment. Option is the text before the value on the command line:
+	// "--lr", or "lr=" for an option and value in one word.
 	Name, Option string
-	Values       []string // literals of the language
+	Values       []string // as literals of the experiment language
 	Min, Max     string
 	Log          bool
 }
@@ -23,7 +23,7 @@ type Setting struct {
 // mostSettings bounds the settings of the first search.
 const mostSettings = 8
 
-// Options whose values are no settings of a search, by words of their names; integers that double; numbers below one.
+// Names of options that a search does not vary; of integers that it doubles; of numbers below one.
 var (
 	notSearched = regexp.MustCompile(`(?i)(?:^|_)(?:seed|epochs?|steps?|iters?|iterations?|workers?|threads?|gpus?|rank|port|nodes?|world|interval|freq|` +
 		`frequency|every|log|print|save|patience|version|device|devices|local|classes|num_classes|start|resume|limit|max_samples|samples|` +
@@ -37,7 +37,8 @@ var (
 	plainKey = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 )
 
-// settingsOf returns the options of a program that reads them by argparse, click or absl, besides the one of its work.
+// settingsOf returns the options that a program reads by argparse, click or absl, without the option for its epochs or
+// steps (work).
 func settingsOf(raw []byte, work string) []Setting {
 	var list []Setting
 	source := string(raw)
@@ -51,7 +52,7 @@ func settingsOf(raw []byte, work string) []Setting {
 	return list[:min(len(list), mostSettings)]
 }
 
-// arguments divides the arguments of a call of Python, whose text begins behind its parenthesis.
+// arguments returns the arguments of a Python call. source begins after the opening parenthesis.
 func arguments(source string) (args []string) {
 	depth, begin := 0, 0
 	for i := 0; i < len(source); i++ {
@@ -78,7 +79,7 @@ func arguments(source string) (args []string) {
 			}
 		}
 	}
-	return nil // it has no end
+	return nil // the closing parenthesis is missing
 }
 
 // settingOf is the setting of an option with these arguments. A flag of absl has its name and its value first.
@@ -120,7 +121,7 @@ func settingOf(args []string, flag bool) (s Setting, ok bool) {
 	return s, s.choose(choices) || s.between(named["type"]) || s.around(named["default"], named["type"])
 }
 
-// choose takes the listed values; false for none.
+// choose sets the values of a setting from a list in Python; false without values.
 func (s *Setting) choose(list string) bool {
 	list = strings.TrimSpace(list)
 	if !strings.HasPrefix(list, "[") && !strings.HasPrefix(list, "(") {
@@ -138,7 +139,7 @@ func (s *Setting) choose(list string) bool {
 	return len(s.Values) > 1
 }
 
-// between takes the range of click's types.
+// between sets the range of a setting from a range type of click; false for other types.
 func (s *Setting) between(kind string) bool {
 	m := ranged.FindStringSubmatch(kind)
 	if m == nil {
@@ -160,7 +161,8 @@ func (s *Setting) between(kind string) bool {
 	return true
 }
 
-// around takes values around the present one; false where it is no number above zero, or no setting.
+// around sets values around the default of an option. It returns false if the default is not a number above zero, or if
+// the option is no setting.
 func (s *Setting) around(present, kind string) bool {
 	text := strings.ReplaceAll(present, "_", "")
 	v, err := strconv.ParseFloat(text, 64)
@@ -186,7 +188,7 @@ func (s *Setting) around(present, kind string) bool {
 	return true
 }
 
-// plainLiteral is a number of Python as one of the language.
+// plainLiteral writes a Python number as the experiment language has it.
 func plainLiteral(number string) string {
 	v, err := strconv.ParseFloat(strings.ReplaceAll(number, "_", ""), 64)
 	if err != nil {
@@ -195,10 +197,11 @@ func plainLiteral(number string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// hydraConfig matches the names of a configuration that a program reads by Hydra.
+// hydraConfig matches the call by which a program reads its configuration with Hydra.
 var hydraConfig = regexp.MustCompile(`(?s)@hydra\.main\(([^)]*)\)`)
 
-// HydraConfig is the configuration that a program reads by Hydra, relative to it; empty for none.
+// HydraConfig returns the path of the configuration that a program reads by Hydra, relative to the program; empty
+// without one.
 func HydraConfig(raw []byte) string {
 	m := hydraConfig.FindSubmatch(raw)
 	if m == nil {

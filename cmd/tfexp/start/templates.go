@@ -13,7 +13,7 @@ import (
 //go:embed *.hcl.tmpl
 var templates embed.FS
 
-// forms are the templates of first experiments: of a program, and of a log.
+// forms has the templates of first experiments, for a program and for a log.
 var forms = template.Must(template.New("").Funcs(template.FuncMap{
 	"list": func(items []string) string {
 		quoted := make([]string, len(items))
@@ -26,7 +26,7 @@ var forms = template.Must(template.New("").Funcs(template.FuncMap{
 	"join":  func(items []string) string { return strings.Join(items, " and ") },
 }).ParseFS(templates, "*.hcl.tmpl"))
 
-// printable reports whether a text can stand in a comment as it is: it has no control characters, and is UTF-8.
+// printable reports whether a comment can contain a text: it is UTF-8, and has no control characters.
 func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }

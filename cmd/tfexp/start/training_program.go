@@ -17,33 +17,36 @@ import (
 
 // TrainingProgram describes a training program.
 type TrainingProgram struct {
-	// File is its path, as in the experiment.
+	// File is the path of the program, as the experiment names it.
 	File string
-	// Command starts it; Work is its epochs, or its steps, with the option that sets it, empty where it has none.
+	// Command starts the program. Work is its number of epochs or steps, with the option that sets it; the option is
+	// empty if none does.
 	Command []string
 	Work    int
 	Steps   bool
 	Option  string
-	// First reports whether its first argument is its work; Arguments are its other required arguments.
+	// First reports whether the first argument is the number of epochs or steps. Arguments are the other required
+	// arguments.
 	First     bool
 	Arguments []string
-	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports, whether it prints lines that tfexp follows.
+	// FromTfexp reports whether the program reads TFEXP_EPOCHS. Reports says whether it prints progress in tfexp's own
+	// format.
 	FromTfexp, Reports bool
-	// Lines is the pattern of other lines by which it prints its progress; empty where none was recognized.
+	// Lines is the pattern of the lines in which the program prints its progress; empty if no style was recognized.
 	Lines string
-	// Fixed is the name of the variable with its work; empty where none was found.
+	// Fixed is the variable with the number of epochs or steps; empty if none was found.
 	Fixed string
-	// Detached is a command by which it starts others that outlive it; empty for none.
+	// Detached is a command in the program that starts another program and does not wait for it; empty for none.
 	Detached string
-	// Settings are the options that a search can vary.
+	// Settings are the options of the program that a search can vary.
 	Settings []Setting
 
 	source []byte
-	// Frameworks are the frameworks that it imports: "TensorFlow", "PyTorch".
+	// Frameworks lists the frameworks that the program imports: "TensorFlow", "PyTorch".
 	Frameworks []string
 }
 
-// The work of a program that does not state it.
+// The number of epochs, and of steps, of a program that contains no number.
 const (
 	defaultEpochs = 10
 	defaultSteps  = 1000
@@ -92,7 +95,7 @@ var frameworks = []struct {
 	{"JAX", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+jax\b`)},
 }
 
-// InspectProgram looks into the source of a program; the experiment will call its file shown.
+// InspectProgram finds out from the source of a program how to run it. The experiment calls the file shown.
 func InspectProgram(shown string, raw []byte) TrainingProgram {
 	p := TrainingProgram{File: filepath.ToSlash(shown), source: raw}
 	p.FromTfexp = fromTfexp.Match(raw)
@@ -170,7 +173,7 @@ func (p TrainingProgram) command(raw []byte) []string {
 	switch {
 	case ending == ".py", ending == "" && !bytes.HasPrefix(first, []byte("#!")) && isPython(raw):
 		if start = []string{"python3", p.File}; p.Lines != "" {
-			start = []string{"python3", "-u", p.File} // its lines come as it prints them
+			start = []string{"python3", "-u", p.File} // -u: lines are not buffered
 		}
 	case !bytes.HasPrefix(first, []byte("#!")):
 		for _, in := range interpreters {
@@ -189,10 +192,10 @@ func (p TrainingProgram) command(raw []byte) []string {
 	return []string{"sh", "-c", "exec " + strings.Join(start, " ") + " $TFEXP_" + strings.ToUpper(p.Unit())}
 }
 
-// plain are the names of files that mean themselves to a shell.
+// plain matches file names that a shell reads as one word, without quotes.
 var plain = regexp.MustCompile(`^[\w./@%+=:,-]+$`)
 
-// quoted makes the name of a file one word of a shell.
+// quoted writes a file name as one word of a shell.
 func quoted(file string) string {
 	if plain.MatchString(file) {
 		return file
@@ -226,12 +229,13 @@ func (p TrainingProgram) OpenQuestions() []string {
 	return out
 }
 
-// Experiment writes an experiment of that name with the program. It errs for a program whose path no experiment can name.
+// Experiment returns the source of an experiment that runs the program. It errs if no experiment can contain the
+// program's path.
 func (p TrainingProgram) Experiment(name string) ([]byte, error) {
 	return p.write("program.hcl.tmpl", name, map[string]any{"Short": max(2, p.Work/5)})
 }
 
-// Threads writes an experiment of that name that runs the program with each of several numbers of threads.
+// Threads returns the source of an experiment that runs the program with several numbers of threads.
 func (p TrainingProgram) Threads(name string, cores int) ([]byte, error) {
 	threads := []int{1, 2}
 	for n := 4; n <= cores; n *= 2 {
@@ -243,11 +247,11 @@ func (p TrainingProgram) Threads(name string, cores int) ([]byte, error) {
 // accuracyName is the name of an accuracy in a program.
 var accuracyName = regexp.MustCompile(`(?i)(?:^|[^a-z])acc(?:uracy)?(?:[^a-z]|$)`)
 
-// someLoss is written as the target of a search, which nobody but the user knows.
+// someLoss is the target of a search until the user sets the true one.
 const someLoss = 0.1
 
-// Search writes an experiment of that name that searches the settings of the program: for the best outcome, or for the
-// shortest time to a loss.
+// Search returns the source of an experiment that searches the settings of the program: for the best result or, with
+// toLoss, for the shortest time to a loss.
 func (p TrainingProgram) Search(name string, toLoss bool) ([]byte, error) {
 	objective, target := "loss", 0.0
 	if toLoss {
@@ -256,7 +260,7 @@ func (p TrainingProgram) Search(name string, toLoss bool) ([]byte, error) {
 		objective = "accuracy"
 	}
 	command := schema.Each(p.Command, eval.Literal)
-	if p.Command[0] == "sh" && len(p.Command) == 3 && p.Command[1] == "-c" { // the arguments of the shell are the program's
+	if p.Command[0] == "sh" && len(p.Command) == 3 && p.Command[1] == "-c" { // arguments after the script become arguments of the program
 		command[2] = eval.Literal(p.Command[2] + ` "$@"`)
 		command = append(command, eval.Literal(filepath.Base(p.File)))
 	}

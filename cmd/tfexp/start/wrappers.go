@@ -14,7 +14,7 @@ import (
 
 func init() { launch.RegisterEndRemark(startsOthers) }
 
-// detaching are commands that start a program and end before it.
+// detaching lists the commands that start a program and end before the program does.
 var detaching = []struct {
 	name string
 	by   *regexp.Regexp
@@ -42,20 +42,20 @@ var detaching = []struct {
 	{"disown", regexp.MustCompile(`\bdisown\b`)},
 }
 
-// background matches a command that a shell does not wait for, in a text without what is in quotes, or at the end of a text
-// in quotes.
+// background matches a command with & at its end. The first pattern is for text outside of quotes, the second for the
+// end of a quoted text.
 var (
 	background = regexp.MustCompile(`(?:^|[^&>|<\\])&(?:[\s;)!]|$)`)
 	quotedEnd  = regexp.MustCompile(`[^&>|<\\\s]\s+&\s*["'\x60]`)
 	inQuotes   = regexp.MustCompile(`'[^']*'|"(?:[^"\\]|\\.)*"`)
 )
 
-// handedIn matches a command that hands a job to a batch system.
+// handedIn returns a pattern for a command that submits a job to a batch system.
 func handedIn(command string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)(?:^|[;&|("'\x60=]|\$\()\s*` + command + `\s+[^\s|&;]`)
 }
 
-// waits matches what waits for programs in the background, or for a job that was handed in.
+// waits matches commands that wait for programs in the background, or for a submitted job.
 var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--wait\b|-W\b)|-sync\s+y|-W\s+block=true|\bbsub\s[^\n]*-K\b|` +
 	`\bcondor_wait\b|\btail\s[^\n]*--pid|\b(?:while|until)\b[^\n]*\b(?:squeue|qstat|bjobs|condor_q|pgrep|kill\s+-0)\b|` +
 	`docker\s+(?:wait|logs\s+-f)\b|kubectl\s+wait\b`)
@@ -63,8 +63,7 @@ var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--
 // remarks matches comments of shells.
 var remarks = regexp.MustCompile(`(?m)(?:^|\s)#.*$`)
 
-// detaches returns the name of the command by which the text of a shell starts another program and ends before it;
-// empty for none.
+// detaches returns the command in a shell script that starts another program and does not wait for it; empty for none.
 func detaches(text string) string {
 	if text = strings.TrimSpace(remarks.ReplaceAllString(text, "")); waits.MatchString(text) {
 		return ""
@@ -80,7 +79,7 @@ func detaches(text string) string {
 	return ""
 }
 
-// isShell reports whether a text is a script of a shell, by its first line or the name of its file.
+// isShell reports whether a file is a shell script, by its first line or its name.
 func isShell(file string, text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	if bytes.HasPrefix(first, []byte("#!")) {
@@ -95,7 +94,7 @@ var shells = regexp.MustCompile(`\b(?:ba|da|z|k)?sh\b`)
 // mostScript bounds the size of a script that is read, in bytes.
 const mostScript = 64 << 10
 
-// startsOthers says that the program of a job starts another one and ends before it; empty if it does not.
+// startsOthers returns a warning if the program of a job starts another program and ends before it; empty otherwise.
 func startsOthers(j *launch.Job) string {
 	by := ""
 	if len(j.Argv) > 2 && strings.HasPrefix(j.Argv[1], "-") && strings.HasSuffix(j.Argv[1], "c") { // sh -c
@@ -115,7 +114,7 @@ func startsOthers(j *launch.Job) string {
 		"running on this machine was ended with it", by)
 }
 
-// script reads a script of a job; nil without one.
+// script returns the content of a script of a job; nil if the name is not the name of a file.
 func script(dir, name string) []byte {
 	if !strings.Contains(name, "/") && filepath.Ext(name) == "" {
 		return nil // a command
@@ -135,13 +134,13 @@ func script(dir, name string) []byte {
 	return text
 }
 
-// shellCalls matches the lines of a program of Python that call a shell or another program.
+// shellCalls matches lines of a Python program that run a shell command or another program.
 var shellCalls = regexp.MustCompile(`(?m)^[^#\n]*(?:os\.system|os\.popen|subprocess\.\w+|Popen|check_call|check_output)\s*\((.*)$`)
 
-// lists makes the words of a list the text of a shell: ["sbatch", "run.sh"].
+// lists rewrites a Python list of words as shell text: ["sbatch", "run.sh"] becomes sbatch run.sh.
 var lists = strings.NewReplacer(`", "`, " ", `', '`, " ", "[", " ")
 
-// detached is the command by which a program starts another one that outlives it; empty for none.
+// detached returns the command in a program that starts another program and does not wait for it; empty for none.
 func detached(file string, raw []byte) string {
 	if isShell(file, raw) {
 		return detaches(string(raw))
@@ -157,7 +156,8 @@ func detached(file string, raw []byte) string {
 	return ""
 }
 
-// Programs of Python that start another one, and those that wait for it or follow its output.
+// Patterns of Python programs: the first for starting another program, the second for waiting for it or reading its
+// output.
 var (
 	popens     = regexp.MustCompile(`(?m)^[^#\n]*\bPopen\(`)
 	popenWaits = regexp.MustCompile(`\.(?:wait|communicate|poll|stdout|stderr|returncode)\b|\bwith\s[^\n]*Popen\(|\bos\.wait`)

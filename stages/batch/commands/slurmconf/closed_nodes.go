@@ -11,10 +11,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
-// nodeClosure is nodes that are reserved, or down, for some time of the wall clock.
+// nodeClosure is a set of nodes that are reserved or down for some time, by the wall clock of the cluster.
 type nodeClosure struct {
 	name       string
-	nodes      []string // of the experiment
+	nodes      []string // names of nodes in the experiment
 	start, end time.Duration
 	down       bool
 	at         setting
@@ -35,7 +35,7 @@ func (t *Twin) readReservations(path string) error {
 		case strings.HasPrefix(text, "ReservationName="):
 			take()
 			fields, at.line = map[string]string{}, n
-		case fields == nil: // no reservation
+		case fields == nil: // a line before the first reservation
 			return
 		}
 		fieldsOf(text, fields)
@@ -44,7 +44,7 @@ func (t *Twin) readReservations(path string) error {
 	return err
 }
 
-// reservation reads a reservation.
+// reservation adds a reservation from its fields, and notes the parts that are not modeled.
 func (t *Twin) reservation(at setting, f map[string]string) {
 	t.judgeShown("scontrol show reservation", at, f)
 	c := nodeClosure{name: f["ReservationName"], at: at}
@@ -72,7 +72,7 @@ func (t *Twin) reservation(at setting, f map[string]string) {
 	t.closures = append(t.closures, c)
 }
 
-// known returns the names in the experiment of some nodes; none if one is not in the configuration.
+// known returns the names that nodes have in the experiment; nil if the configuration lacks one of the nodes.
 func (m *clusterModel) known(at setting, text string) (nodes []string) {
 	if text == "" || text == "(null)" {
 		return nil
@@ -91,10 +91,10 @@ func (m *clusterModel) known(at setting, text string) (nodes []string) {
 	return nodes
 }
 
-// event reads a line of sacctmgr show event: a node that was down.
+// event reads a row of sacctmgr show event: the time during which a node was down.
 func (t *sacctmgrTable) event(fields []string) {
 	host, state := t.get(fields, "NodeName", "Node Name"), t.get(fields, "State")
-	if t.foreign(fields, "an event") || host == "" { // of the whole cluster: its processors have changed
+	if t.foreign(fields, "an event") || host == "" { // without a host, the event is about the number of processors of the cluster
 		return
 	}
 	c := nodeClosure{nodes: t.known(t.at, host), at: t.at, down: true, end: scheduler.Never}
@@ -111,8 +111,8 @@ func (t *sacctmgrTable) event(fields []string) {
 	}
 }
 
-// closureBlocks writes the blocks of nodes that are reserved, or were down, during the log. Nodes that were down at
-// the same time share a block.
+// closureBlocks returns blocks for the nodes that were reserved or down during the log. Nodes with the same times share
+// a block.
 func (t *Twin) closureBlocks() (blocks []block) {
 	if len(t.closures) > 0 && t.log == "" {
 		t.unmodeled(t.closures[0].at,

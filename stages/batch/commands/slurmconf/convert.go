@@ -13,15 +13,15 @@ import (
 	"github.com/tfexp/tfexp/stages/batch"
 )
 
-// pair is an argument of the language with its value as HCL.
+// pair is an argument of the experiment language, with its value as HCL.
 type pair struct{ Name, Value string }
 
-// nodeGroup is nodes that are alike, as a block of the hardware.
+// nodeGroup is a group of equal nodes, which become one node block of the hardware.
 type nodeGroup struct {
 	Label   string
 	Args    []pair
 	hosts   []string
-	gpus    []slurm.Gres // of each
+	gpus    []slurm.Gres // GPUs of each node
 	Weight  int
 	Feature []string
 }
@@ -53,16 +53,16 @@ func (g *nodeGroup) hasGPU(gpu string) bool {
 	return some && (!typed || slices.Contains(g.Feature, batch.GPUFeature+gpu))
 }
 
-// block is a block of the policy.
+// block is a block of the policy, such as a partition or a quality of service.
 type block struct {
 	Kind, Label string
 	Args        []pair
 	Blocks      []block
-	preempts    []string // by a quality of service
-	at, qos     setting  // where it is, and the quality of service of a partition
+	preempts    []string // qualities of service that this one preempts
+	at, qos     setting  // the position of the block, and the QOS= setting of a partition
 }
 
-// name returns the name of the thing that a block describes.
+// name returns the name of the partition, account or other thing that the block describes.
 func (b *block) name() string {
 	for _, a := range b.Args {
 		if a.Name == "name" {
@@ -74,23 +74,23 @@ func (b *block) name() string {
 	return b.Label
 }
 
-// clusterModel is a configuration in the terms of the language.
+// clusterModel is a configuration of Slurm, converted to blocks and arguments of the experiment language.
 type clusterModel struct {
 	*SlurmConf
 	groups     []nodeGroup
-	name       map[string]string // of nodes in the experiment, by host
-	absent     map[string]bool   // hosts that are no capacity
-	met        map[string]bool   // hosts that events speak of
-	shown      []settingsLine    // what scontrol show node has printed
+	name       map[string]string // name of a node in the experiment, by host name
+	absent     map[string]bool   // hosts on which no job can start
+	met        map[string]bool   // hosts that occur in events
+	shown      []settingsLine    // nodes from the output of scontrol show node
 	policy     []pair
 	partitions []block
 	closures   []nodeClosure
 	usual      string // the default partition
-	linear     bool   // jobs have whole nodes
+	linear     bool   // whether each job gets whole nodes
 	enforced
 }
 
-// enforced is the part of AccountingStorageEnforce that a twin models.
+// enforced holds the parts of AccountingStorageEnforce that a twin models.
 type enforced struct{ associations, limits bool }
 
 // enforcement reads which rules of accounts the controller enforces.
@@ -123,7 +123,7 @@ func nearestName(name string, names []string) string {
 	return ""
 }
 
-// newModel returns a model without anything of a configuration in it.
+// newModel returns an empty model of a configuration. convert fills it.
 func newModel(c *SlurmConf) *clusterModel {
 	return &clusterModel{SlurmConf: c, name: map[string]string{}, absent: map[string]bool{}, met: map[string]bool{}}
 }
@@ -155,7 +155,7 @@ func (m *clusterModel) convert() {
 	}
 }
 
-// none reports whether a value switches a parameter off.
+// none reports whether a value of a parameter means that the parameter is off.
 func none(value string) bool {
 	v := strings.ToLower(value)
 	return v == "" || v == "0" || v == "none" || v == "(null)" || v == "no" || strings.HasSuffix(v, "/none") ||
@@ -172,7 +172,7 @@ func list(items []string) string {
 	return "[" + strings.Join(q, ", ") + "]"
 }
 
-// label makes a name that may label a block.
+// label turns a name into a valid label of a block.
 func label(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -188,7 +188,7 @@ func label(name string) string {
 	return b.String()
 }
 
-// written writes a generic resource as a line of nodes has it.
+// written writes a generic resource in the form of Gres= in slurm.conf.
 func written(g slurm.Gres) string {
 	parts := []string{g.Name}
 	if g.Type != "" {
@@ -200,12 +200,12 @@ func written(g slurm.Gres) string {
 	return strings.Join(append(parts, strconv.Itoa(g.Count)), ":")
 }
 
-// duration writes a time for the language.
+// duration writes a time as a literal of the experiment language.
 func duration(d time.Duration) string { return quoted(schema.FormatDuration(d)) }
 
 func (m *clusterModel) set(name, value string) { m.policy = append(m.policy, pair{name, value}) }
 
-// priorities reads the multifactor plugin.
+// priorities converts the parameters of priority/multifactor.
 func (m *clusterModel) priorities() {
 	m.set("order", quoted("multifactor"))
 	if kind := m.get("PriorityType", "priority/basic"); kind != "priority/multifactor" {
@@ -267,7 +267,7 @@ func (m *clusterModel) priorities() {
 	}
 }
 
-// schedulers reads SchedulerParameters.
+// schedulers converts SchedulerParameters.
 func (m *clusterModel) schedulers() {
 	m.set("phase", quoted("random"))
 	m.set("backfill", quoted("periodic"))
@@ -329,7 +329,7 @@ func (m *clusterModel) schedulers() {
 	}
 }
 
-// preemption reads which jobs can be preempted.
+// preemption converts the parameters that decide which jobs can be preempted, and how.
 func (m *clusterModel) preemption() {
 	switch kind := m.get("PreemptType", "preempt/none"); kind {
 	case "preempt/none":
@@ -353,13 +353,13 @@ func (m *clusterModel) preemption() {
 	} else {
 		m.set("release", duration(time.Second))
 	}
-	m.set("release_stopped", duration(3750*time.Millisecond)) // slurmd looks less and less often; was measured
+	m.set("release_stopped", duration(3750*time.Millisecond)) // a measured mean: slurmd checks at growing intervals
 	over := m.whole(m.settings, "OverTimeLimit", 0)
 	wait := m.whole(m.settings, "KillWait", 30)
 	m.set("over_limit", duration(time.Duration(over)*time.Minute+time.Duration(wait+60)*time.Second))
 }
 
-// mode reads a PreemptMode.
+// mode returns the policy's name for a PreemptMode.
 func (m *clusterModel) mode(l settingsLine, name string) string {
 	out := ""
 	for _, one := range strings.Split(strings.ToLower(l.get(name)), ",") {
@@ -374,7 +374,7 @@ func (m *clusterModel) mode(l settingsLine, name string) string {
 	return out
 }
 
-// partition reads a partition.
+// partition converts a line of slurm.conf about a partition.
 func (m *clusterModel) partition(l settingsLine) {
 	b := block{Kind: "partition", Label: label(l[0].value)}
 	add := func(name, value string) { b.Args = append(b.Args, pair{name, value}) }
@@ -456,7 +456,8 @@ func (m *clusterModel) partition(l settingsLine) {
 	m.partitions = append(m.partitions, b)
 }
 
-// shared notes the state of a partition, and whether its nodes are shared: the log has only accepted jobs.
+// shared notes a state or a way of sharing nodes that a partition has and the twin does not model. A partition that is
+// down still counts as up: the log has jobs that it accepted.
 func (m *clusterModel) shared(l settingsLine) {
 	for _, s := range l[1:] {
 		value, note := strings.ToUpper(s.value), ""
@@ -480,7 +481,7 @@ func (m *clusterModel) shared(l settingsLine) {
 	}
 }
 
-// members are the hosts in a list of nodes and node sets.
+// members returns the hosts in a list of node names and node sets.
 func (m *clusterModel) members(at setting, text string) (all []string) {
 	for _, host := range m.hosts(at, text) {
 		i := slices.IndexFunc(m.nodeSets, func(l settingsLine) bool { return l[0].value == host })
@@ -505,7 +506,7 @@ func (m *clusterModel) members(at setting, text string) (all []string) {
 	})
 }
 
-// ranges joins names that count up: "n-1", "n-2" become "n-[1-2]".
+// ranges joins consecutive names: "n-1", "n-2" become "n-[1-2]".
 func ranges(names []string) []string {
 	var out []string
 	for i := 0; i < len(names); {
@@ -528,7 +529,7 @@ func ranges(names []string) []string {
 	return out
 }
 
-// cut divides a name into its stem and its number; -1 for none.
+// cut divides a name into its stem and the number at its end; the number is -1 if there is none.
 func cut(name string) (string, int) {
 	stem := strings.TrimRight(name, "0123456789")
 	n, err := strconv.Atoi(name[len(stem):])

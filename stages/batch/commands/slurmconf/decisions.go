@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Decisions is a page about the treatment of each parameter of Slurm's configuration files, made from the table that the
-// readers use.
+// Decisions returns the page about each parameter of Slurm's configuration files and its treatment, made from the table
+// that the readers use.
 func Decisions() string {
 	var b strings.Builder
 	b.WriteString("# Parameters of Slurm\n\n" +

@@ -28,7 +28,7 @@ var assignment = regexp.MustCompile(`^\s*([[:alnum:]_.]+)\s*([-+*/]?)=(\s*)(?:"(
 // unset matches a name without a value at the end of a line.
 var unset = regexp.MustCompile(`^\s*([[:alnum:]_.]+)\s*[-+*/]?=\s*(?:""\s*)?$`)
 
-// read reads a file of a configuration line by line.
+// read adds the statements of a configuration file, and of the files that it includes.
 func (c *SlurmConf) read(path string) error {
 	c.reading = append(c.reading, path)
 	defer func() { c.reading = c.reading[:len(c.reading)-1] }()
@@ -88,7 +88,7 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// comment returns where a comment begins; -1 for none. An escaped # begins none.
+// comment returns the index at which a comment begins; -1 without a comment. An escaped # does not begin a comment.
 func comment(text string) int {
 	escaped := false
 	for i := range len(text) {
@@ -100,8 +100,8 @@ func comment(text string) int {
 	return -1
 }
 
-// include reads a file that a line names. In its name %c is the name of the cluster. It is in the folder of the
-// configuration, or in the folder of the file that names it.
+// include reads the file that an Include line names. %c in the name means the name of the cluster. A relative name is
+// looked for in the folder of slurm.conf, then in the folder of the including file.
 func (c *SlurmConf) include(at setting, name string) {
 	if strings.Contains(name, "%c") {
 		cluster := c.get("ClusterName", "")
@@ -181,8 +181,7 @@ func shorten(word string) string {
 	return word
 }
 
-// put adds a setting to a line. Of a name that is there already the new value counts, which an operator may compute from
-// the one before.
+// put sets a name of a line to a value. An operator such as += computes the new value from the present one.
 func (c *SlurmConf) put(l settingsLine, s setting, operator string) settingsLine {
 	i := slices.IndexFunc(l, func(o setting) bool { return strings.EqualFold(o.name, s.name) })
 	if operator != "" {

@@ -11,7 +11,7 @@ import (
 // gresLine is a line of gres.conf: devices of one name and type.
 type gresLine struct {
 	slurm.Gres
-	nodes []string // nil for all
+	nodes []string // nil for all nodes
 	at    setting
 }
 
@@ -20,7 +20,7 @@ func (g *gresLine) of(host string) bool {
 	return g.Name == "gpu" && (g.nodes == nil || slices.Contains(g.nodes, host))
 }
 
-// sharing are the generic resources that several jobs have on one device: their number differs from the number of files.
+// sharing lists resources of which one device has several, so that their count differs from the number of device files.
 var sharing = []string{"shard", "mps"}
 
 // detectors are the values of AutoDetect.
@@ -85,13 +85,14 @@ func (c *SlurmConf) addGres(l settingsLine) {
 	c.gres = append(c.gres, g)
 }
 
-// hostsAlike is hosts of a line of nodes that have the same GPUs.
+// hostsAlike is a set of hosts of one NodeName line that have the same GPUs.
 type hostsAlike struct {
 	hosts   []string
 	devices []slurm.Gres
 }
 
-// byDevices divides the hosts of a line by their GPUs, as slurm.conf has them, with the types of gres.conf.
+// byDevices divides the hosts of a NodeName line into sets with the same GPUs. Counts come from slurm.conf, and missing
+// types from gres.conf.
 func (m *clusterModel) byDevices(l settingsLine, hosts []string) (parts []*hostsAlike) {
 	all, _ := slurm.ParseGres(l.get("Gres"))
 	own := slices.DeleteFunc(all, func(g slurm.Gres) bool { return g.Name != "gpu" || g.Count == 0 })
@@ -109,10 +110,10 @@ func (m *clusterModel) byDevices(l settingsLine, hosts []string) (parts []*hosts
 	return parts
 }
 
-// merged returns the GPUs of a host: as many as slurm.conf says, of the types that it says, or else of those in gres.conf, in
-// the order of its lines.
+// merged returns the GPUs of a host. Their number comes from slurm.conf. A type that slurm.conf lacks comes from
+// gres.conf, in the order of its lines.
 func (m *clusterModel) merged(at setting, host string, own []slurm.Gres) (devices []slurm.Gres) {
-	lines, left := m.gres, map[int]int{} // devices that slurm.conf has not asked for, by line
+	lines, left := m.gres, map[int]int{} // devices of gres.conf that are not assigned yet, by line
 	typed := 0
 	for i := range lines {
 		if !lines[i].of(host) {
@@ -159,7 +160,7 @@ func (m *clusterModel) merged(at setting, host string, own []slurm.Gres) (device
 	return devices
 }
 
-// noteGres notes something of the first line of gres.conf that has devices left.
+// noteGres adds a note at the first line of gres.conf with devices that are not assigned.
 func (m *clusterModel) noteGres(lines []gresLine, left map[int]int, text string) {
 	for i := range lines {
 		if left[i] > 0 {
@@ -169,7 +170,7 @@ func (m *clusterModel) noteGres(lines []gresLine, left map[int]int, text string)
 	}
 }
 
-// readTopology checks the names in a topology.yaml. The twin models nothing of it.
+// readTopology checks the names in a topology.yaml. The twin does not model the topology.
 func (c *SlurmConf) readTopology(path string) error {
 	s, torus := scopes["topology.yaml"], -1
 	return eachLine(path, func(n int, text string) {
@@ -181,7 +182,7 @@ func (c *SlurmConf) readTopology(path string) error {
 		name, value, ok := strings.Cut(plain, ":")
 		name = strings.TrimSpace(name)
 		if torus >= 0 && depth > torus || !ok || strings.Trim(name, " ") == "" {
-			return // an item of a list, or of a form that is not modeled at all
+			return // a list item, or a form of YAML that is not read
 		}
 		if torus = -1; name == "torus3d" {
 			torus = depth

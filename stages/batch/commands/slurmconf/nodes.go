@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/stages/batch"
 )
 
-// hardware reads the nodes.
+// hardware converts the lines of slurm.conf about nodes into groups of equal nodes.
 func (m *clusterModel) hardware() {
 	m.absentNodes()
 	used := map[string]bool{}
@@ -86,8 +86,8 @@ func (m *clusterModel) consumesMemory() bool {
 	return strings.Contains(strings.ToLower(m.get("SelectTypeParameters", "")), "memory")
 }
 
-// defaultMemory returns the memory of jobs that ask for none, by partition, where memory is divided among jobs; "*" is for all
-// partitions that have no own one.
+// defaultMemory returns the memory of jobs that ask for none, by partition; "*" is for all other partitions. It returns
+// nil if memory is not a consumable resource.
 func (m *clusterModel) defaultMemory() (all []schema.Setting) {
 	if !m.consumesMemory() {
 		return nil
@@ -96,7 +96,7 @@ func (m *clusterModel) defaultMemory() (all []schema.Setting) {
 		for _, one := range [][2]string{{"DefMemPerCPU", "thread"}, {"DefMemPerGPU", "gpu"}, {"DefMemPerNode", "node"}} {
 			if mb := m.whole(l, one[0], 0); mb > 0 {
 				all = append(all, schema.Setting{Name: partition, Value: fmt.Sprintf("%dMiB per %s", mb, one[1])})
-				return // they exclude each other
+				return // Slurm allows only one of these parameters
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (m *clusterModel) defaultMemory() (all []schema.Setting) {
 	return all
 }
 
-// defaultLimits returns the time limits of jobs that ask for none, by partition; "*" is for jobs of no known partition.
+// defaultLimits returns the time limits of jobs without one, by partition; "*" is for all other partitions.
 func (m *clusterModel) defaultLimits() (all []schema.Setting) {
 	for _, p := range m.SlurmConf.partitions {
 		limit := cmp.Or(m.time(p, "DefaultTime"), m.time(p, "MaxTime"), longestLimit)
@@ -116,10 +116,10 @@ func (m *clusterModel) defaultLimits() (all []schema.Setting) {
 	return append(all, schema.Setting{Name: "*", Value: schema.FormatDuration(longestLimit)})
 }
 
-// longestLimit is the time limit of a job that has none, in partitions without one.
+// longestLimit is the time limit of a job without one, in a partition without a limit.
 const longestLimit = 365 * 24 * time.Hour
 
-// nodeStates are the states of nodes in Slurm, and whether jobs can start on a node in each.
+// nodeStates has the states of nodes in Slurm. The value reports whether jobs can start on a node in that state.
 var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": true, "alloc": true, "mixed": true, "mix": true,
 	"completing": true, "comp": true, "planned": true, "plnd": true, "cloud": true, "external": true, "reserved": true, "resv": true,
 	"down": false, "drain": false, "drained": false, "draining": false, "drng": false, "fail": false, "failing": false, "failg": false,
@@ -128,8 +128,8 @@ var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": tru
 	"powering_up": true, "power_drain": false, "dynamic_norm": true, "dynamic_future": false, "blocked": false,
 	"reboot": false, "reboot_requested": true, "reboot_issued": false, "invalid_reg": false}
 
-// closed reports whether a state of nodes, as "IDLE+DRAIN*", keeps jobs away from them. unknown is a part of the text that
-// Slurm does not have.
+// closed reports whether jobs cannot start on nodes in a state such as "IDLE+DRAIN*". unknown is a part of the text
+// that is no state of Slurm.
 func closed(text string) (away bool, unknown string) {
 	for _, part := range strings.Split(text, "+") { // DOWN*+DRAIN
 		up, ok := nodeStates[strings.ToLower(strings.TrimRight(part, "*~#!%$@^-"))]
@@ -141,8 +141,8 @@ func closed(text string) (away bool, unknown string) {
 	return away, ""
 }
 
-// absentNodes finds the nodes that are no capacity by the states of the configuration. Events say more: a node that they
-// speak of was there, except at their times.
+// absentNodes finds the nodes on which no job can start, by the states in slurm.conf. A node that occurs in events
+// counts as present, except during its events.
 func (m *clusterModel) absentNodes() {
 	leave := func(at setting, text, state, what string) {
 		away, unknown := closed(state)
@@ -203,8 +203,8 @@ func (m *clusterModel) absentNodes() {
 	}
 }
 
-// readNodes reads a file that says more of the nodes than slurm.conf: another configuration file, what scontrol show node
-// has printed, or the nodes of events. It reports whether the file has nothing else.
+// readNodes reads facts about nodes from a file other than slurm.conf: another configuration file, the output of
+// scontrol show node, or events. whole reports whether the file contains nothing else.
 func (t *Twin) readNodes(path, head string) (whole bool, err error) {
 	if s := otherConf(path, head); s != "" {
 		return true, t.readOther(path, s)
@@ -233,7 +233,8 @@ func shownNode(head string) bool {
 		!strings.Contains(head, " Sockets=") && !strings.Contains(head, " CPUs="))
 }
 
-// readShownNodes reads the states of nodes from the output of scontrol show node. Sizes come from slurm.conf.
+// readShownNodes reads the states of nodes from the output of scontrol show node. The sizes of nodes come from
+// slurm.conf.
 func (t *Twin) readShownNodes(path string) error {
 	return eachLine(path, func(n int, text string) {
 		fields := map[string]string{}
@@ -249,7 +250,7 @@ func (t *Twin) readShownNodes(path string) error {
 	})
 }
 
-// noteOtherGres notes the generic resources of nodes that are no GPUs, or that jobs do not consume.
+// noteOtherGres notes generic resources of nodes that are not GPUs, and GPUs that jobs do not consume.
 func (m *clusterModel) noteOtherGres(l settingsLine, text string) {
 	all, err := slurm.ParseGres(text)
 	if err != nil {
@@ -265,7 +266,7 @@ func (m *clusterModel) noteOtherGres(l settingsLine, text string) {
 	}
 }
 
-// devices writes the GPUs of nodes.
+// devices sets the GPUs of a group of nodes.
 func (m *clusterModel) devices(l settingsLine, g *nodeGroup, all []slurm.Gres) {
 	count, types := 0, []string(nil)
 	for _, one := range all {

@@ -10,14 +10,14 @@ import (
 //go:embed parameters.txt
 var parameterList string
 
-// scope is the parameters of a file or of a kind of line, with the effect of each on a twin.
+// scope has the parameters of one file, or of one kind of line.
 type scope struct {
-	effects map[string]string // of those that are not modeled, by name in lower case; empty for the others
-	idle    map[string]bool   // those that do not change when jobs start
+	effects map[string]string // what a parameter that is not modeled would change, by name in lower case; empty for other parameters
+	idle    map[string]bool   // parameters that do not change when jobs start
 	names   []string
 }
 
-// scopes are the parameters of Slurm, by the name of a file or the first parameter of a line.
+// scopes has the parameters of Slurm, by the name of a file, or by the first parameter of a line.
 var scopes = func() map[string]*scope {
 	all := map[string]*scope{}
 	var s *scope
@@ -55,8 +55,8 @@ func known(name string) bool {
 	return scopes[name] != nil
 }
 
-// judge finds the settings of a line that Slurm does not have, and notes the settings that are not modeled. what names the
-// thing that the line describes, as "a node"; owner is the beginning of the line in notes, as "NodeName=n1 ".
+// judge reports settings of a line that Slurm does not have, and notes settings that are not modeled. what names the
+// described thing, as "a node". owner is the beginning of the line in notes, as "NodeName=n1 ".
 func (c *SlurmConf) judge(s *scope, settings settingsLine, what, owner string) {
 	for _, one := range settings {
 		effect, ok := s.effects[strings.ToLower(one.name)]
@@ -69,7 +69,7 @@ func (c *SlurmConf) judge(s *scope, settings settingsLine, what, owner string) {
 	}
 }
 
-// otherConf returns which file of Slurm, other than slurm.conf, a file is, by its name or its first line; empty for none.
+// otherConf returns the kind of a configuration file that is not slurm.conf, such as gres.conf; empty for other files.
 func otherConf(path, head string) string {
 	base := strings.ToLower(filepath.Base(path))
 	for _, name := range []string{"cgroup.conf", "gres.conf", "topology.conf", "topology.yaml"} { // gres.conf also as node7-gres.conf

@@ -10,10 +10,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/fields"
 )
 
-// QueueFields are the fields requested from squeue, as its argument -o.
+// QueueFields is the argument -o of squeue that prints all columns that a forecast uses.
 const QueueFields = "%i|%u|%a|%P|%q|%T|%r|%V|%S|%M|%l|%C|%D|%f|%E|%v|%b|%Q"
 
-// columns are the names that scontrol has for the columns of squeue.
+// columns maps the columns of squeue to the fields of scontrol show job.
 var columns = map[string]string{
 	"JOBID": "JobId", "USER": "UserId", "ACCOUNT": "Account", "PARTITION": "Partition", "QOS": "QOS",
 	"STATE": "JobState", "REASON": "Reason", "SUBMIT_TIME": "SubmitTime", "START_TIME": "StartTime", "TIME": "RunTime",
@@ -25,7 +25,7 @@ var columns = map[string]string{
 	"ARRAY_TASK_ID": "ArrayTaskId", "HET_JOB_ID": "HetJobId", "PACK_JOB_ID": "PackJobId", "REQUEUE": "Requeue",
 }
 
-// jobStates are the states of jobs, as scontrol and squeue write them, by the ones that a forecast distinguishes.
+// jobStates maps the states that scontrol and squeue print to the states that a forecast distinguishes.
 var jobStates = func() map[string]string {
 	all := map[string]string{}
 	for state, names := range map[string]string{
@@ -78,7 +78,7 @@ func (q *queueReader) head(text string) ([]string, error) {
 	return names, nil
 }
 
-// judge notes fields of scontrol that are not known.
+// judge notes the fields of a job that scontrol is not known to print, and the fields that are not modeled.
 func (q *queueReader) judge(job map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(job)) {
 		if t := fields.Of("scontrol show job"); !t.Knows(name) {
@@ -89,7 +89,7 @@ func (q *queueReader) judge(job map[string]string) {
 	}
 }
 
-// judgeShown notes fields of an output of scontrol that are not known.
+// judgeShown notes unknown fields in the output of scontrol show node or scontrol show reservation.
 func (c *SlurmConf) judgeShown(table string, at setting, f map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		if !fields.Of(table).Knows(name) {

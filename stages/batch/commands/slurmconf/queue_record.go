@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// The fields behind the name of a job: in lines of their own, all in one line, and as old versions or cut texts have them.
+// The fields after the name of a job, by the layout of the output: one line for each group, or all fields in one line.
+// userName, userLines and userWords are for old versions and for texts that are cut off.
 var (
 	identityLines = regexp.MustCompile(`(?m)^[ \t]*UserId=[^=\n]*\(\d+\) GroupId=[^=\n]*\(\d+\)(?: MCS_label=\S*)?[ \t]*\n` +
 		`[ \t]*Priority=\d+ Nice=-?\d+ Account=\S* QOS=\S*(?: WCKey=\S*)?[ \t]*\n[ \t]*JobState=`)
@@ -21,7 +22,7 @@ var (
 // repeated are fields that scontrol prints for each node of a job.
 var repeated = []string{"Nodes", "CPU_IDs", "Mem", "GRES", "GRES_IDX"}
 
-// complete reports whether the lines of a job have more than its name.
+// complete reports whether the lines read so far contain a whole job, and not only a part of its name.
 func complete(lines []string) bool {
 	text := strings.Join(lines, "\n")
 	_, name, named := strings.Cut(text, " JobName=")
@@ -29,14 +30,14 @@ func complete(lines []string) bool {
 		(userLines.MatchString(name) || userWords.MatchString(name))
 }
 
-// imitated is the error for a job with free text that may be other fields.
+// imitated returns the error for a job whose free text may contain other fields.
 func imitated(job, field string) error {
 	return fmt.Errorf("the job %s: its name, a comment or a path has %s=, so its fields cannot be told apart: print the queue with  "+
 		"squeue -a -r -o %q", job, field, QueueFields)
 }
 
-// record reads the lines of scontrol about a job, as they are, into fields. The name of a job may have line breaks, and words
-// like other fields. The fields behind it begin with UserId, which stands there once.
+// record reads the lines of scontrol about one job into fields. The name of a job can have line breaks and words like
+// NAME=VALUE. The fields after the name begin with UserId, which occurs once.
 func record(lines []string, into map[string]string) error {
 	before, _, named := strings.Cut(lines[0], " JobName=")
 	if !named {
@@ -48,7 +49,7 @@ func record(lines []string, into map[string]string) error {
 	}
 	text := strings.Join(lines, "\n")
 	own, words := identityLines.FindAllStringIndex(text, -1), identityWords.FindAllStringIndex(text, -1)
-	if len(own) == 1 { // a comment behind them cannot be meant
+	if len(own) == 1 { // a match within free text after these fields does not count
 		words = slices.DeleteFunc(words, func(at []int) bool {
 			line := text[strings.LastIndexByte(text[:at[0]+1], '\n')+1:]
 			name, _, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -70,16 +71,17 @@ func record(lines []string, into map[string]string) error {
 	}
 	at := all[0][0]
 	into["JobName"] = strings.TrimSpace(strings.TrimPrefix(text[len(before):at], " JobName="))
-	if user := userName.FindStringSubmatch(text[at:]); user != nil { // it may have spaces
+	if user := userName.FindStringSubmatch(text[at:]); user != nil { // the name of a user can have spaces
 		into["UserId"] = user[1]
 	}
-	if len(words) == 1 || at > 0 && text[at-1] != '\n' { // all are in one line
+	if len(words) == 1 || at > 0 && text[at-1] != '\n' { // all fields are in one line
 		return readWords(strings.ReplaceAll(text[at:], "\n", " "), into)
 	}
 	return readFields(strings.Split(text[at:], "\n"), into)
 }
 
-// readFields reads fields in lines. A line that is not indented as the first continues the free text before it.
+// readFields reads fields from lines. A line that is not indented like the first one belongs to the free text before
+// it.
 func readFields(lines []string, into map[string]string) error {
 	indented := strings.HasPrefix(lines[0], " ")
 	for _, l := range lines {
@@ -100,7 +102,8 @@ func readFields(lines []string, into map[string]string) error {
 	return nil
 }
 
-// readWords reads fields in one line. They end where free text begins, except those behind the last path.
+// readWords reads fields from one line. Reading ends at the first free text. Only resources of the job are read after
+// the last path.
 func readWords(text string, into map[string]string) error {
 	fieldsOf(text, into)
 	_, last, _ := strings.Cut(text[max(strings.LastIndex(text, " StdOut="), 0):], " StdOut=")

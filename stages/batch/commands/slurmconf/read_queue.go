@@ -21,8 +21,8 @@ import (
 	"github.com/tfexp/tfexp/stages/batch/forecast"
 )
 
-// ReadQueue reads the output of `scontrol show job`, or `squeue -a -r -o` with QueueFields. Instants count from
-// the beginning of 1970, by the wall clock of the cluster. Notes list the omissions.
+// ReadQueue reads the output of `scontrol show job`, or of `squeue -a -r -o` with QueueFields. Instants count from the
+// beginning of 1970, by the wall clock of the cluster. notes lists the omissions.
 func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err error) {
 	in := bufio.NewScanner(io.LimitReader(r, 1<<30))
 	in.Buffer(nil, 1<<20)
@@ -33,7 +33,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 			unmet: map[string][]string{}, over: map[string]bool{}}
 		line int
 	)
-	var lines []string // of a job of scontrol
+	var lines []string // lines of the present job of scontrol
 	take := func() {
 		if job != nil {
 			var wrong error
@@ -81,12 +81,12 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 			job = map[string]string{}
 			for i, name := range head {
 				into, value := columns[name], strings.TrimSpace(row[i])
-				if name == "NODELIST(REASON)" && !strings.HasPrefix(value, "(") { // it runs
+				if name == "NODELIST(REASON)" && !strings.HasPrefix(value, "(") { // the job runs, and this is its list of nodes
 					continue
 				} else if name == "NODELIST(REASON)" {
 					value = strings.Trim(value, "()")
 				}
-				if into != "" && job[into] == "" { // STATE or ST
+				if into != "" && job[into] == "" { // the first of STATE and ST counts
 					job[into] = value
 				}
 			}
@@ -124,12 +124,12 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 	return q, notes, err
 }
 
-// freeFields are the fields of scontrol that a user writes: they reach to the end of their line.
+// freeFields lists the fields of scontrol with text of users. Their values extend to the end of the line.
 var freeFields = strings.Fields("JobName Comment AdminComment SystemComment Command WorkDir StdErr StdIn StdOut SubmitLine Extra " +
 	"Container MailUser BurstBuffer BurstBufferState Network")
 
-// fieldsOf reads the NAME=VALUE words of a line. Free text cannot change another field: it reaches to the end of the line, and
-// of a name that is there already the first value counts.
+// fieldsOf reads the NAME=VALUE words of a line. Free text extends to the end of the line. If a name occurs twice, the
+// first value counts. So free text cannot change another field.
 func fieldsOf(text string, into map[string]string) {
 	for text = strings.TrimSpace(text); text != ""; {
 		word, more, _ := strings.Cut(text, " ")
@@ -147,29 +147,29 @@ func fieldsOf(text string, into map[string]string) {
 // queueReader makes jobs from fields with the names of scontrol.
 type queueReader struct {
 	jobs      []forecast.Queued
-	now, last time.Duration // by running jobs, and the last submission
+	now, last time.Duration // the present time by running jobs, and the time of the last submission
 	left      map[string]int
 	order     []string
 	without   []forecast.WithoutStart
 	first     error
-	throttles map[string]int // by array, how many of its elements may run at once
+	throttles map[string]int // how many elements of an array can run at once, by array
 	limits    map[string]forecast.Limit
-	unmet     map[string][]string // jobs that are not over, by the job that waits for them
-	over      map[string]bool     // jobs that the queue still shows
-	cluster   string              // of squeue -M
-	said      []string            // of its columns
-	dates     logs.DayOrder       // of dates that end with the year
-	held      []heldJob           // with such dates
+	unmet     map[string][]string // the jobs that a job waits for, by the waiting job
+	over      map[string]bool     // jobs that have ended, and are still in the queue
+	cluster   string              // the line CLUSTER: of squeue -M
+	said      []string            // notes about the columns
+	dates     logs.DayOrder       // order of day and month in dates that end with the year
+	held      []heldJob           // jobs with such dates, until the order is known
 	compact   logs.CompactDates
 }
 
-// heldJob is the fields of a job that are read when the order of day and month in all dates is known.
+// heldJob has the fields of a job that is read after the order of day and month is known.
 type heldJob struct {
 	fields map[string]string
 	line   int
 }
 
-// hold keeps a job whose dates end with the year, and reports whether it has such a date.
+// hold keeps a job with a date that ends with the year for later, and reports whether it did.
 func (q *queueReader) hold(f map[string]string, line int) (held bool) {
 	for _, name := range []string{"SubmitTime", "EligibleTime", "StartTime"} {
 		order, ok := logs.OrderOf(f[name])
@@ -183,7 +183,7 @@ func (q *queueReader) hold(f map[string]string, line int) (held bool) {
 	return held
 }
 
-// wrong notes a job that cannot be read. The others are forecast without it.
+// wrong notes a job that cannot be read. The other jobs are forecast without it.
 func (q *queueReader) wrong(err error) {
 	if q.first == nil {
 		q.first = err
@@ -191,7 +191,7 @@ func (q *queueReader) wrong(err error) {
 	q.leave(err.Error() + ": left out")
 }
 
-// startless says why no start can be predicted for a job that waits; empty where it can.
+// startless returns the reason that no start can be predicted for a waiting job; empty if a start can be predicted.
 func startless(reason, priority, dependency string) string {
 	_, limited := modeledLimits[reason]
 	switch plain := strings.ReplaceAll(reason, "_", " "); {
@@ -214,12 +214,12 @@ func startless(reason, priority, dependency string) string {
 	}
 }
 
-// predictable are the reasons for which jobs wait in a twin as well.
+// predictable lists the reasons for waiting that a twin models.
 var predictable = []string{"", "Priority", "Resources", "BeginTime", "Dependency", "JobArrayTaskLimit", "Reservation",
 	"WaitingForScheduling", "Scheduling", "Prolog", "Cleaning", "SchedDefer"}
 
-// modeledLimits are the limits of associations and qualities of service that a twin can have, by the reasons of Slurm. Limits
-// of one job exclude each other: the job can never start.
+// modeledLimits has the limits of associations and qualities of service that a twin models, by the reason that Slurm
+// prints. Limits on a single job are missing: such a job can never start.
 var modeledLimits = func() map[string]forecast.Limit {
 	all := map[string]forecast.Limit{}
 	for _, l := range [][3]string{
@@ -237,7 +237,7 @@ var modeledLimits = func() map[string]forecast.Limit {
 	return all
 }()
 
-// throttle has the elements of an array wait for those that may run before them.
+// throttle makes elements of an array wait for earlier elements if only some of them can run at once.
 func (q *queueReader) throttle() {
 	running, before := map[string]int{}, map[string][]string{}
 	for i := range q.jobs {
@@ -250,7 +250,7 @@ func (q *queueReader) throttle() {
 		j := &q.jobs[i]
 		array := j.Submission().Array
 		most := q.throttles[array]
-		if most < 0 { // squeue -r does not show it
+		if most < 0 { // squeue -r does not print the throttle
 			most = max(running[array], 1)
 		}
 		if !j.Waits() || most == 0 {
@@ -385,8 +385,8 @@ func (q *queueReader) job(f map[string]string, line int) (err error) {
 	return q.add(j, get("ArrayJobId"), get("ArrayTaskId"))
 }
 
-// elements returns the array of a job, with the names of its elements that wait together; empty for a job without an
-// array. most is the number of elements that may run at once; 0 for all.
+// elements returns the array of a job, and the names of its elements that wait together. array is empty for a job
+// without an array. most is the number of elements that can run at once; 0 means all.
 func elements(name, array, tasks string) (_ string, names []string, most int, err error) {
 	if _, few, some := strings.Cut(name, "_["); some { // as squeue writes it without -r
 		array, tasks = strings.Split(name, "_")[0], strings.TrimSuffix(few, "]")
@@ -419,7 +419,7 @@ func elements(name, array, tasks string) (_ string, names []string, most int, er
 	return array, names, most, nil
 }
 
-// waits reads the dependencies of a job. The error says why its start cannot be predicted.
+// waits reads the dependencies of a job. The error is the reason that no start can be predicted.
 func (q *queueReader) waits(j *forecast.Queued, sub *scheduler.Submission, get func(string) string,
 	instant func(string) time.Duration) error {
 	reason := get("Reason")
@@ -438,7 +438,7 @@ func (q *queueReader) waits(j *forecast.Queued, sub *scheduler.Submission, get f
 	if limit, ok := modeledLimits[reason]; ok {
 		q.limits[j.Name] = limit
 	}
-	if reason == "BeginTime" && sub.Begin == 0 { // squeue has it as the expected start
+	if reason == "BeginTime" && sub.Begin == 0 { // squeue prints the begin time as the expected start
 		if sub.Begin = instant("StartTime"); sub.Begin == 0 {
 			return errors.New("BeginTime (the queue does not say which)")
 		}
@@ -459,7 +459,7 @@ func (q *queueReader) waits(j *forecast.Queued, sub *scheduler.Submission, get f
 			if strings.Contains(one, "(unfulfilled)") {
 				q.unmet[j.Name] = append(q.unmet[j.Name], ids...)
 			}
-		default: // on a start, or on a failure, of another job
+		default: // a dependency on the start or the failure of another job
 			return fmt.Errorf("a dependency by %s", kind)
 		}
 	}
@@ -529,11 +529,11 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 	} else {
 		err = wrong
 	}
-	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // the same for each part of the job
+	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // each core or GPU of the job gets the same amount
 	return err
 }
 
-// add adds a job, or the elements of an array that wait together.
+// add adds a job, or each element of an array that waits as one row.
 func (q *queueReader) add(j forecast.Queued, array, tasks string) error {
 	array, names, most, err := elements(j.Name, array, tasks)
 	if err != nil {

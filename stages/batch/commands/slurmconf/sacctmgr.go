@@ -11,13 +11,13 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 )
 
-// sacctmgrOutput are the output of sacctmgr: qualities of service, and accounts with their users.
+// sacctmgrOutput has the tables of sacctmgr: qualities of service, and accounts with their users.
 type sacctmgrOutput struct {
 	qos      []block
 	accounts []*accountBlock
 	byName   map[string]*accountBlock
 	users    map[string]bool // "account/user"
-	names    map[string]bool // of qualities of service
+	names    map[string]bool // names of qualities of service
 }
 
 // accountBlock is an account while it is read.
@@ -27,13 +27,13 @@ type accountBlock struct {
 	at     setting
 }
 
-// sacctmgrTable is a file of sacctmgr -P, with a line of column names before each table in it.
+// sacctmgrTable reads an output of sacctmgr -P. A line of column names precedes each table.
 type sacctmgrTable struct {
 	*clusterModel
 	*sacctmgrOutput
 	head    []string
 	kind    string
-	cluster string // of the rows before
+	cluster string // cluster of the earlier rows
 	dump    struct{ cluster, parent string }
 	at      setting
 }
