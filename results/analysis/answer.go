@@ -192,7 +192,7 @@ func (q *Question) ranked(best, unsure []string) string {
 	if best == nil {
 		first, text := &q.Entries[0], "too few runs to say which has the "+extreme(q.Metric, len(q.Entries))
 		if stats.Finite(first.Means[0].Mean) {
-			text += ": seen were " + values(first)
+			text += ": these have " + values(first)
 			if !first.Base {
 				text += " and " + values(base)
 			}
@@ -255,7 +255,7 @@ func unknown(names, unsure []string) (text string) {
 func (q *Question) undecided(names []string) string {
 	changes := schema.Each(q.candidates(), func(o Entry) Change { return o.Change(0) })
 	widest := slices.MaxFunc(changes, func(a, b Change) int { return cmp.Compare(math.Abs(a.Ratio-1), math.Abs(b.Ratio-1)) })
-	return fmt.Sprintf("no difference in %s is known among %s: at most %s against %s", q.Metric.Title, few(names, "policies"),
+	return fmt.Sprintf("no difference in %s is known among %s: the largest seen is %s against %s", q.Metric.Title, few(names, "policies"),
 		widest.Signed(), q.Base().Name)
 }
 

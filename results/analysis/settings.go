@@ -252,31 +252,24 @@ func (q *Question) constant() (low, high float64, same bool) {
 
 // otherDays says whether the difference on one log would hold on other days of it.
 func (q *Question) otherDays() string {
-	holds, of, last := 0, 0, ""
+	holds, of := 0, 0
 	for _, o := range q.candidates() {
 		for k, r := range o.Rows {
 			if r == nil || r.Blocks == 0 || o.Change(k).Finding == equal {
 				continue
 			}
-			of++
-			if last == "" || len(q.Fields) == 1 && o.Name == q.candidates()[0].Name {
-				last = elsewhereOf(r)
+			if of++; len(q.Fields) == 1 {
+				return elsewhereOf(r) // of the best
 			}
 			if f := beyond(r).Finding; f == falls || f == rises {
 				holds++
 			}
 		}
-		if of > 0 && len(q.Fields) == 1 {
-			return last // of the best
-		}
 	}
-	switch {
-	case of > 1:
-		return fmt.Sprintf("other days would show the same side in %d of %d comparisons", holds, of)
-	case of == 1:
-		return last
+	if of == 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("other days would show the same side in %d of %s", holds, schema.Plural(of, "comparison"))
 }
 
 // price says who pays where the best candidate beats the baseline: other metrics that are compared, and groups of

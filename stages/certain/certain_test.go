@@ -192,11 +192,11 @@ func TestSentence(t *testing.T) {
 	open := row("c", record.NoDifference, 40, 0.9, 1.1)
 	r := &Rule{Within: 0.05}
 	for want, rows := range map[string][]record.ComparisonRow{
-		"The comparison is decided after 4 of at most 40 replicates.":                                            {better},
-		"Every comparison is decided after 4 to 12 of at most 40 replicates.":                                    {better, same},
-		"Undecided with 40 replicates: c against base in mean JCT, +1% (−10% to +10%).":                          {open},
-		"1 of 2 comparisons are decided after 4 of at most 40 replicates. Undecided: c against base in mean JCT": {open, better},
-		"Undecided with 40 replicates: 4 comparisons.":                                                           slices.Repeat([]record.ComparisonRow{open}, 4),
+		"The comparison is decided after 4 of at most 40 replicates.":                                           {better},
+		"Every comparison is decided after 4 to 12 of at most 40 replicates.":                                   {better, same},
+		"Undecided with 40 replicates: c against base in mean JCT, +1% (−10% to +10%).":                         {open},
+		"1 of 2 comparisons is decided after 4 of at most 40 replicates. Undecided: c against base in mean JCT": {open, better},
+		"Undecided with 40 replicates: 4 comparisons.":                                                          slices.Repeat([]record.ComparisonRow{open}, 4),
 	} {
 		if got := r.sentence(rows, 40, false); !strings.HasPrefix(got, want) {
 			t.Errorf("%s\nwant %s", got, want)

@@ -134,7 +134,8 @@ func (r *Rule) sentence(rows []record.ComparisonRow, most int, late bool) string
 	case len(pairs) == 0:
 		said = fmt.Sprintf("Undecided with %s replicates: %s.", span(openPairs), named(open))
 	default:
-		said = fmt.Sprintf("%d of %d comparisons are decided%s. Undecided: %s.", len(pairs), len(rows), after, named(open))
+		said = fmt.Sprintf("%d of %d comparisons %s decided%s. Undecided: %s.", len(pairs), len(rows),
+			map[bool]string{true: "is", false: "are"}[len(pairs) == 1], after, named(open))
 	}
 	if late && len(open) > 0 {
 		said += fmt.Sprintf(" The time of %s is spent.", table.WithUnit(r.Seconds, "s"))

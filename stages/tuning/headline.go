@@ -171,12 +171,23 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	if t.Mode != "" {
 		what = "run"
 	}
-	h.Note = fmt.Sprintf("The best of %s; all are in %s.", schema.Plural(len(list), what), Trials.File)
+	h.Note = fmt.Sprintf("The best of %s%s; all are in %s.", schema.Plural(len(list), what), sizeOf(t, best), Trials.File)
 	if severalRuns(list) {
 		h.Note = "Settings that ran several times have the outcome of the best run. " + h.Note
 	}
 	h.Note = strings.Join(append(notes, h.Note), " ")
 	return h
+}
+
+// sizeOf says at which values of its contexts a search compares its trials: " at images=60000"; "" without contexts.
+func sizeOf(t *trial.Tuning, best found) string {
+	sizes := schema.Where(best.Settings, func(s record.Setting) bool {
+		return slices.ContainsFunc(t.Settings, func(o trial.TunedSetting) bool { return o.Context && o.Name == s.Name })
+	})
+	if len(sizes) == 0 {
+		return ""
+	}
+	return " at " + listed(sizes)
 }
 
 // ended returns a sentence about a search that ended before its last trial, because its budget or its time was spent;

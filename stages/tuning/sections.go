@@ -264,6 +264,14 @@ var _ = analysis.ForPeople(Trials.Name(), func(e *record.Experiment) (table.Tabl
 	return trialsTable(&tunings[0], list, len(list)), nil
 })
 
+// unsaid returns sentences without those that only repeat the headline, which says how soon a single run found the best.
+func unsaid(e *record.Experiment, rows []TuningRow, said []string) []string {
+	if len(rows) == 1 && rows[0].Runs == 1 && rows[0].Crashed == 0 && rows[0].Median > 0 && trial.Asked.Of(&e.Plan)[0].Mode == "" {
+		return said[1:]
+	}
+	return said
+}
+
 var _ = analysis.Register(analysis.Part{
 	Name: "tunings", Title: "Tunings", InReport: 10, OnTerminal: 10,
 	Tell: func(e *record.Experiment) (table.Section, error) {
@@ -271,7 +279,7 @@ var _ = analysis.Register(analysis.Part{
 		t, said := told(e, rows)
 		s := table.Section{
 			Headline: headline(e, rows, needsFewest(rows)),
-			Answers:  said, Terminal: []table.Item{{Sentences: said}}, Report: []table.Item{{Table: t, Folded: true,
+			Answers:  said, Terminal: []table.Item{{Sentences: unsaid(e, rows, said)}}, Report: []table.Item{{Table: t, Folded: true,
 				Note: "All trials are in trials.csv. Intervals have a confidence of 95% and are of the median, by order statistics. A " +
 					"run without a trial within 10% of the best counts as infinite."}},
 		}

@@ -101,6 +101,26 @@ func TestFewestTrials(t *testing.T) {
 	}
 }
 
+// The terminal does not repeat how soon a single search found the best; the note names the size of the trials that count.
+func TestSaidOnce(t *testing.T) {
+	e := &record.Experiment{}
+	trial.Asked.Set(&e.Plan, []trial.Tuning{{Name: "t", Method: "halving", Objective: "loss", Settings: []trial.TunedSetting{
+		{Name: "lr"}, {Name: "images", Context: true}}}})
+	row := TuningRow{Tuning: "t", Runs: 1, Median: 3}
+	if got := unsaid(e, []TuningRow{row}, []string{"a", "b"}); len(got) != 1 || got[0] != "b" {
+		t.Errorf("%q", got)
+	}
+	row.Crashed = 1
+	if got := unsaid(e, []TuningRow{row}, []string{"a"}); len(got) != 1 {
+		t.Errorf("the crashes are not said: %q", got)
+	}
+	best := found{}
+	best.Settings = []record.Setting{{Name: "lr", Value: "0.1"}, {Name: "images", Value: "60000"}}
+	if got := sizeOf(&trial.Asked.Of(&e.Plan)[0], best); got != " at images=60000" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestSentences compares the sentences about tuning while a job trains with testdata/sentences.txt.
 func TestSentences(t *testing.T) {
 	nan := math.NaN()

@@ -220,7 +220,7 @@ func (p TrainingProgram) OpenQuestions() []string {
 			"and tfexp ends what it has started. Let it wait for the program, or start the program itself.", p.Detached))
 	}
 	if p.Lines != "" {
-		out = append(out, "Its progress is read from the lines that it prints: check that the pattern of lines matches them.")
+		out = append(out, "Its progress is read from the lines that it prints. A run warns if the pattern of lines matches none of them.")
 	} else if !p.Reports {
 		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+
 			"known (jobs/README.md); or print lines such as \"Epoch 3/30 - loss: 0.41\", and name their pattern in a progress "+
