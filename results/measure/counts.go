@@ -20,12 +20,12 @@ var (
 	Preemptions = Register(Metric{
 		Rank: 160, Name: "preemptions", Title: "preemptions", Count: true, OfAllJobs: true,
 		Shown: Shown{Cells: 10, Summary: 8, Spare: 5, Panels: 6},
-		Doc:   "how often running jobs were paused", Grouped: true,
+		Doc:   "number of pauses of running jobs", Grouped: true,
 		Compute: func(t *Totals) float64 { return float64(t.Preemptions) },
 	})
 	Resizes = Register(Metric{
 		Rank: 170, Name: "resizes", Title: "resizes", Count: true, OfAllJobs: true,
-		Doc: "how often running jobs were resized", Grouped: true,
+		Doc: "number of resizes of running jobs", Grouped: true,
 		Compute: func(t *Totals) float64 { return float64(t.Resizes) },
 	})
 )

@@ -13,13 +13,12 @@ var (
 	MissedDeadlines = Register(Metric{
 		Rank: 351, Name: "missed_deadlines", Title: "missed deadlines", OfAllJobs: true, Unmet: true,
 		Shown: Shown{Cells: 11, Summary: 8, Panels: 9},
-		Doc: "jobs that had not finished by their deadline: they finished later, failed, or were not done when the cell " +
-			"ended after it; empty where no job has one",
+		Doc: "number of jobs that did not finish by their deadline; empty if no job has a deadline",
 		Compute: func(t *Totals) float64 { missed, _ := t.collector.deadlines(); return missed },
 	})
 	Lateness = Register(Metric{
 		Rank: 352, Name: "lateness_s", Title: "lateness", Unit: "s",
-		Doc:     "by how much finished jobs missed their deadlines, all together; empty where no job has one",
+		Doc:     "total time by which finished jobs missed their deadlines; empty if no job has a deadline",
 		Compute: func(t *Totals) float64 { _, late := t.collector.deadlines(); return late },
 	})
 )

@@ -45,12 +45,12 @@ var (
 	FinalAccuracy = Register(Metric{
 		Rank: 200, Name: "final_accuracy", Title: "final accuracy", HigherBetter: true, Most: 1,
 		Shown:   Shown{Cells: 12, Summary: 9, Panels: 7},
-		Doc:     "mean of the last accuracies that the finished jobs reported; empty where none did",
+		Doc:     "mean final accuracy that finished jobs reported; empty if no job reported one",
 		Compute: func(t *Totals) float64 { return t.meanOf(func(o *Outcome) float64 { return o.FinalAccuracy }) },
 	})
 	FinalLoss = Register(Metric{
 		Rank: 210, Name: "final_loss", Title: "final loss",
-		Doc:     "mean of the last losses that the finished jobs reported; empty where none did; losses that are NaN or infinite do not count",
+		Doc:     "mean final loss that finished jobs reported, without NaN and infinity; empty if no job reported one",
 		Compute: func(t *Totals) float64 { return t.meanOf(func(o *Outcome) float64 { return o.FinalLoss }) },
 	})
 )

@@ -14,18 +14,17 @@ import (
 var (
 	MaxFinishTime = Register(Metric{
 		Rank: 380, Name: "max_finish_time_ratio", Title: "max finish-time ratio",
-		Doc: "greatest ρ: finish-time fairness of the job that is worst off; empty where run times are not known, or " +
-			"nodes come and go",
+		Doc: "greatest finish-time ratio ρ of a job; empty if run times are unknown, or nodes come and go",
 		Compute: func(t *Totals) float64 { return t.ratios.Most() },
 	})
 	MeanFinishTime = Register(Metric{
 		Rank: 381, Name: "mean_finish_time_ratio", Title: "mean finish-time ratio",
-		Doc:     "mean of the ρ of the jobs",
+		Doc:     "mean finish-time ratio ρ of the jobs",
 		Compute: func(t *Totals) float64 { return t.ratios.Mean() },
 	})
 	JainFinishTime = Register(Metric{
 		Rank: 382, Name: "jain_finish_time", Title: "Jain finish-time fairness", HigherBetter: true, Most: 1,
-		Doc:     "Jain's index over the ρ of the jobs: 1 when all are equal",
+		Doc:     "Jain's index over the finish-time ratios ρ of the jobs: 1 if all are equal",
 		Compute: func(t *Totals) float64 { return t.ratios.Jain() },
 	})
 )

@@ -6,16 +6,12 @@ import "math"
 var (
 	Fragments = Register(Metric{
 		Rank: 191, Name: "gpu_fragments", Title: "GPU fragments", Most: 1,
-		Doc: "GPU-seconds free on nodes where no job of the workload fits, by its cores and GPUs / (GPUs × makespan); " +
-			"empty " +
-			"where no job asks for GPUs, or nodes come and go",
+		Doc: "part of the GPU time that is free on nodes where no job of the workload fits; empty if no job requests GPUs, or nodes come and go",
 		Compute: func(t *Totals) float64 { return t.ofGPUs(func(g *gpus) float64 { return float64(g.lostTime) }) },
 	})
 	Fragmentation = Register(Metric{
 		Rank: 192, Name: "gpu_fragmentation", Title: "GPU fragmentation", Most: 1,
-		Doc: "the same for the mean job of the workload that asks for GPUs: GPU-seconds free on nodes where that job " +
-			"does not " +
-			"fit, as Q. Weng and others measure it (USENIX ATC 2023)",
+		Doc: "part of the GPU time that is free on nodes where a job of the workload does not fit, as a mean over jobs with GPUs (Q. Weng and others, USENIX ATC 2023)",
 		Compute: func(t *Totals) float64 {
 			return t.ofGPUs(func(g *gpus) float64 { return float64(g.missedTime) / float64(g.jobs) })
 		},

@@ -5,13 +5,13 @@ var (
 	MeanJCT = Register(Metric{
 		Rank: 70, Name: "mean_jct_s", Title: "mean JCT", Unit: "s",
 		Shown:   Shown{Cells: 3, Summary: 1, Fidelity: 2, Panels: 1, Series: 1},
-		Doc:     "mean of the job completion times",
+		Doc:     "mean job completion time",
 		Grouped: true, OfJob: func(o *Outcome) float64 { return o.JCT },
 		Compute: func(t *Totals) float64 { return t.JCT.Mean() },
 	})
 	MedianJCT = Register(Metric{
 		Rank: 80, Name: "median_jct_s", Title: "median JCT", Unit: "s",
-		Doc:     "median of the job completion times",
+		Doc:     "median job completion time",
 		Compute: func(t *Totals) float64 { return t.JCT.Quantile(0.5) },
 	})
 	P95JCT = Register(Metric{

@@ -93,7 +93,7 @@ func sumOf(t *Totals, of func(*Outcome) float64) float64 {
 var (
 	LostWork = Register(Metric{
 		Rank: 320, Name: "lost_work_s", Title: "lost work", Unit: "s",
-		Doc:     "work of all jobs that was done again after losses, as run time on the full request",
+		Doc:     "work of all jobs that was repeated after losses, in run time on the full request",
 		Compute: func(t *Totals) float64 { return sumOf(t, func(o *Outcome) float64 { return o.LostWork }) },
 	})
 	CheckpointTime = Register(Metric{

@@ -5,7 +5,7 @@ var (
 	Makespan = Register(Metric{
 		Rank: 40, Name: "makespan_s", Title: "makespan", Unit: "s",
 		Shown:   Shown{Cells: 6, Summary: 4, Fidelity: 1, Panels: 3},
-		Doc:     "last end of a job − first arrival",
+		Doc:     "last end of a job − first arrival of a job",
 		Compute: func(t *Totals) float64 { return t.Makespan },
 	})
 	Throughput = Register(Metric{

@@ -41,7 +41,7 @@ var (
 	Cost = Register(Metric{
 		Rank: 220, Name: "cost_usd", Title: "cost", Unit: Dollars,
 		Shown: Shown{Cells: 10, Summary: 8, Fidelity: 7, Panels: 6},
-		Doc:   "what the servers of the jobs cost, in the currency of the experiment (US dollars unless it names another); empty where that is not known",
+		Doc:   "cost of the servers of all jobs, in the currency of the experiment (by default US dollars); empty if unknown",
 		Compute: func(t *Totals) float64 {
 			if m := t.collector.meter; m != nil {
 				return m.Cost()
@@ -52,7 +52,7 @@ var (
 	Revocations = Register(Metric{
 		Rank: 230, Name: "revocations", Title: "revocations", OfAllJobs: true,
 		Shown: Shown{Cells: 11, Summary: 10},
-		Doc:   "servers that were revoked while jobs held them; empty where that is not known",
+		Doc:   "number of servers that were revoked while jobs held them; empty if unknown",
 		Compute: func(t *Totals) float64 {
 			return t.collector.sum(func(m ServerCost) float64 { return m.Revocations })
 		},
