@@ -12,8 +12,8 @@ import (
 var (
 	MissedDeadlines = Register(Metric{
 		Rank: 351, Name: "missed_deadlines", Title: "missed deadlines", OfAllJobs: true, Unmet: true,
-		Shown: Shown{Cells: 11, Summary: 8, Panels: 9},
-		Doc: "number of jobs that did not finish by their deadline; empty if no job has a deadline",
+		Shown:   Shown{Cells: 11, Summary: 8, Panels: 9},
+		Doc:     "number of jobs that did not finish by their deadline; empty if no job has a deadline",
 		Compute: func(t *Totals) float64 { missed, _ := t.collector.deadlines(); return missed },
 	})
 	Lateness = Register(Metric{

@@ -14,7 +14,7 @@ import (
 var (
 	MaxFinishTime = Register(Metric{
 		Rank: 380, Name: "max_finish_time_ratio", Title: "max finish-time ratio",
-		Doc: "greatest finish-time ratio ρ of a job; empty if run times are unknown, or nodes come and go",
+		Doc:     "greatest finish-time ratio ρ of a job; empty if run times are unknown, or nodes come and go",
 		Compute: func(t *Totals) float64 { return t.ratios.Most() },
 	})
 	MeanFinishTime = Register(Metric{

@@ -6,7 +6,7 @@ import "math"
 var (
 	Fragments = Register(Metric{
 		Rank: 191, Name: "gpu_fragments", Title: "GPU fragments", Most: 1,
-		Doc: "part of the GPU time that is free on nodes where no job of the workload fits; empty if no job requests GPUs, or nodes come and go",
+		Doc:     "part of the GPU time that is free on nodes where no job of the workload fits; empty if no job requests GPUs, or nodes come and go",
 		Compute: func(t *Totals) float64 { return t.ofGPUs(func(g *gpus) float64 { return float64(g.lostTime) }) },
 	})
 	Fragmentation = Register(Metric{

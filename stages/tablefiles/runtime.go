@@ -30,7 +30,7 @@ type timesArgs struct {
 	//
 	//	time_column = "time"
 	TimeColumn string `arg:"time_column" default:"seconds"`
-	// Selects rows of `file`: those with these texts in these columns.
+	// The rows of `file` to use: by column, the text that they must have.
 	//
 	// Default: all.
 	//
