@@ -35,9 +35,15 @@ func onKubernetes(t *testing.T) (s *slurmed, on []string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if left := s.objects(t); left != "" {
-			t.Errorf("left in the cluster: %s", left)
+		left := s.objects(t)
+		for range 600 { // deleted pods end soon
+			if left == "" {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+			left = s.objects(t)
 		}
+		t.Errorf("left in the cluster: %s", left)
 	})
 	return s, []string{"--on", "kubernetes", "--with", "image=tfexp/busybox:latest", "--with", "image_pull=never",
 		"--with", "volume=host:" + s.dir}

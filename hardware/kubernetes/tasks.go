@@ -160,6 +160,9 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 		return unavailable(err)
 	}
 	defer k.close()
+	if err := k.holds(ctx, p); err != nil {
+		return err
+	}
 	name := arrayName(a)
 	var made job
 	create := k.on("create", "jobs", "")
@@ -199,6 +202,27 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 	}
 }
 
+// holds returns an error if a task requests more than every node of the cluster has.
+func (k *cluster) holds(ctx context.Context, p *taskPods) error {
+	nodes, _, err := all[node](ctx, k.client, call{verb: "list", resource: "nodes"})
+	if err != nil {
+		return orDone(ctx, err)
+	}
+	for _, n := range nodes {
+		enough := true
+		for name, text := range p.size {
+			has, err := quantity(n.Status.Allocatable[name])
+			needs, _ := quantity(text) // it was checked
+			enough = enough && err == nil && has >= needs
+		}
+		if enough {
+			return nil
+		}
+	}
+	return &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("no node of the cluster is as large as a task: %v", p.size),
+		Hint: "kubectl describe nodes shows their size; set a smaller --with memory=…"}
+}
+
 // lookPause is the time between two looks at the pod of Check.
 const lookPause = 300 * time.Millisecond
 
@@ -227,7 +251,7 @@ func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 	if err := k.do(ctx, create, nil); err != nil {
 		return "", orDone(ctx, fmt.Errorf("submit the tasks: %w", err))
 	}
-	id := "job/" + name + " -n " + k.namespace
+	id := name + " -n " + k.namespace
 	if k.access.Context != "" {
 		id += contextFlag + k.access.Context
 	}
@@ -243,7 +267,7 @@ const contextFlag, configFlag = " --context ", " --kubeconfig "
 func onJob(id string, f func(k *cluster, name string) error) error {
 	rest, file, _ := strings.Cut(id, configFlag)
 	rest, context, _ := strings.Cut(rest, contextFlag)
-	name, namespace, ok := strings.Cut(strings.TrimPrefix(rest, "job/"), " -n ")
+	name, namespace, ok := strings.Cut(rest, " -n ")
 	if !ok {
 		return fmt.Errorf("%q is not the number of an array of tasks on Kubernetes", id)
 	}

@@ -78,7 +78,7 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, err := b.Submit(t.Context(), a)
-	if err != nil || !strings.HasPrefix(id, "job/tfexp-") || !strings.Contains(id, "-sweep -n research --context x --kubeconfig ") {
+	if err != nil || !strings.HasPrefix(id, "tfexp-") || !strings.Contains(id, "-sweep -n research --context x --kubeconfig ") {
 		t.Fatal(id, err)
 	}
 	alive := func() string {
@@ -174,6 +174,9 @@ func TestTasksThatCannotRun(t *testing.T) {
 		{"unknown", `arguments are "context", "folder"`, func(_ *fakeCluster, a *engine.Array) { a.Args["partition"] = "gpu" }},
 		{"pull", `use "always", "missing" or "never"`, func(_ *fakeCluster, a *engine.Array) { a.Args["image_pull"] = "x" }},
 		{"memory", "not a size like 4Gi", func(_ *fakeCluster, a *engine.Array) { a.Args["memory"] = "much" }},
+		{"large", "no node of the cluster is as large as a task: map[cpu:1 memory:9Gi]", func(_ *fakeCluster, a *engine.Array) {
+			a.Args["memory"] = "9Gi"
+		}},
 		{"labels", "not like pool=cpu", func(_ *fakeCluster, a *engine.Array) { a.Args["node_selector"] = "pool" }},
 		{"processes", "only simulated cells", func(_ *fakeCluster, a *engine.Array) { a.Whole = true }},
 		{"no permission", "no permission to create jobs", func(f *fakeCluster, _ *engine.Array) { f.refuse = forbidden }},
