@@ -168,7 +168,7 @@ func loadWarning(plan *pipeline.Plan, load *hardware.LoadSampler) string {
 	if others <= hardware.BusyCores {
 		return ""
 	}
-	return fmt.Sprintf("other programs use %.1f CPU cores: jobs take longer, and cells that suffer are marked as disturbed", others)
+	return fmt.Sprintf("other programs use %.1f CPU cores: jobs take longer, and cells that are slowed down are marked as disturbed", others)
 }
 
 // missed returns an error if the results miss a threshold of the experiment.

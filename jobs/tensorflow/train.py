@@ -21,7 +21,7 @@ import tfexp_job  # noqa: E402
 
 def main():
     parser = digits.parser(__doc__.split("\n")[0], ["mlp", "cnn", "lenet", "googlenet"])
-    parser.add_argument("--inter-threads", type=int, default=0, metavar="N", help="thread pools of one's own choice instead of the job's")
+    parser.add_argument("--inter-threads", type=int, default=0, metavar="N", help="sizes of the thread pools, instead of the job's")
     parser.add_argument("--intra-threads", type=int, default=0, metavar="N", help="(to measure them; the allotment is then not followed)")
     args = digits.arguments(parser)
     if args.inter_threads or args.intra_threads:

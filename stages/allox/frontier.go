@@ -20,7 +20,7 @@ func (a *step) before(b *step) bool {
 // tracks store its index in the heap, because the distance of most steps is reduced several times.
 type frontier struct {
 	steps  []step
-	tracks []track // store the indices in the heap
+	tracks []track // they store the index of each step in the heap
 }
 
 // put inserts a step, or reduces the distance of a step that is already in the heap.

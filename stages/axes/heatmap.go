@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/lines"
 )
 
-// Heatmap is the name of this kind of picture.
+// Heatmap is the name of these pictures in experiment files.
 const Heatmap = "heatmap"
 
 var _ = plot.Register(plot.Kind{

@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/lines"
 )
 
-// Speedup is the name of this kind of picture.
+// Speedup is the name of these pictures in experiment files.
 const Speedup = "speedup"
 
 var _ = plot.Register(plot.Kind{

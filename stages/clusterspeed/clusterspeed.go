@@ -95,7 +95,7 @@ func write(dir string, all []MeasuredCluster) error {
 		measured := of(all, file)
 		predictions, err := law.LeaveOut(samples(measured), least)
 		if err != nil {
-			return fmt.Errorf("judge the law of cluster speeds: %w", err)
+			return fmt.Errorf("evaluate the law of cluster speeds: %w", err)
 		}
 		for i, p := range predictions {
 			rows = append(rows, ClusterSpeedRow{

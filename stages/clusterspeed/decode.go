@@ -241,7 +241,7 @@ func (d decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, c
 	for _, s := range v.Columns {
 		i := slices.Index(clusterFacts, s.Name)
 		if i < 0 {
-			a.Fail(a.At("columns"), "Unknown fact", "%q is not a fact of measured clusters, which are %s.", s.Name,
+			a.Fail(a.At("columns"), "Unknown fact", "%q is not a column of measured clusters. The columns are %s.", s.Name,
 				schema.AllOf(clusterFacts))
 			return
 		}

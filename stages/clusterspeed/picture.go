@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/panels"
 )
 
-// ClusterSpeed is the name of this kind of picture.
+// ClusterSpeed is the name of these pictures in experiment files.
 const ClusterSpeed = "cluster_speed"
 
 var _ = pictures.Register(pictures.Kind{

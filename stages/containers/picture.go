@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Kind is the name of this kind of picture.
+// Kind is the name of these pictures in experiment files.
 const Kind = "containers"
 
 var _ = plot.Register(plot.Kind{

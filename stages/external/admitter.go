@@ -109,7 +109,7 @@ func (d *programAdmitter) readReady(answer []byte) error {
 		return fmt.Errorf("its first answer is %s, want {\"type\":\"ready\",\"protocol\":%d}", excerpt(answer),
 			ProtocolVersion)
 	case r.Protocol != ProtocolVersion:
-		return fmt.Errorf("it speaks version %d of the protocol, and this tfexp version %d", r.Protocol, ProtocolVersion)
+		return fmt.Errorf("it uses version %d of the protocol, but this tfexp needs version %d", r.Protocol, ProtocolVersion)
 	case r.Ask != askAlways && r.Ask != askWaiting:
 		return fmt.Errorf("its first answer has ask = %q, want %q or %q", r.Ask, askAlways, askWaiting)
 	}

@@ -53,7 +53,7 @@ func TestMisbehaviour(t *testing.T) {
 			want: "it ended before it answered: exit status 1; its last lines:\n  │ no such table"},
 		{name: "greets in no JSON", code: `hear(); say("hello")`, want: `its answer "hello" is not one of the protocol`},
 		{name: "greets with an answer", code: `hear(); say({"type": "answer"})`, want: `want {"type":"ready","protocol":1}`},
-		{name: "speaks another version", code: `hear(); say({"type": "ready", "protocol": 9})`, want: "it speaks version 9"},
+		{name: "speaks another version", code: `hear(); say({"type": "ready", "protocol": 9})`, want: "it uses version 9"},
 		{name: "greets with an unknown field", code: `greet(color="red")`, want: `unknown field "color"`},
 		{name: "asks for a strange moment", code: `greet(ask="often")`, want: `ask = "often", want "always" or "waiting"`},
 		{name: "hangs when greeted", code: `hear(); time.sleep(100)`, want: "it took longer than 2s for an answer"},
@@ -131,7 +131,7 @@ say({"do": [{"start": "a"}]})`, want: `start of job "a": the job is finished: on
 while hear()["type"] != "end": say({"waits": {"a": "it is Monday"}})
 say({})`, want: "the remaining jobs can never start: job \"a\" it is Monday"},
 		{name: "goes round in an instant", code: `greet(); do({"start": "a"}, {"pause": "a"})
-while True: do({"resume": "a"}, {"pause": "a"})`, want: "does not come to an end"},
+while True: do({"resume": "a"}, {"pause": "a"})`, want: "does not end"},
 		{name: "asks again and again", code: `greet(); m = hear()
 say({"do": [{"start": "a"}], "call_at_ns": 1})
 for n in range(2, 10**9): hear(); say({"call_at_ns": n})`,

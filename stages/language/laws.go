@@ -110,7 +110,7 @@ func TableArgs() (names []string) {
 	return names
 }
 
-// RefuseTables reports arguments that belong to a missing argument with run times.
+// RefuseTables reports arguments without effect: they belong to an argument with run times that the block lacks.
 func RefuseTables(a *eval.Args) {
 	for _, t := range tables {
 		a.Unread("{} belongs to "+t.Name+", which is not set.", schema.Names(t.Args()[1:])...)

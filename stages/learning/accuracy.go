@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/panels"
 )
 
-// Accuracy is the name of this kind of picture.
+// Accuracy is the name of these pictures in experiment files.
 const Accuracy = "accuracy"
 
 var _ = plot.Register(plot.Kind{

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Picture is the name of this kind of picture.
+// Picture is the name of these pictures in experiment files.
 const Picture = "remaining"
 
 var _ = plot.Register(plot.Kind{

@@ -58,7 +58,7 @@ type Variant struct {
 }
 
 // ErrElsewhere is returned if a cell with controllers would be written to a file for another process.
-var ErrElsewhere = errors.New("a cell with controllers runs within tfexp alone")
+var ErrElsewhere = errors.New("a cell with controllers cannot run as a task")
 
 // GobEncode implements gob.GobEncoder: it returns ErrElsewhere.
 func (*Controllers) GobEncode() ([]byte, error) { return nil, ErrElsewhere }
@@ -293,7 +293,7 @@ func (j *steeredJob) values(settings []control.Setting, live []string) map[strin
 // Deepen implements scheduler.Reconfigurer.
 func (h *helm) Deepen(job, block int) error {
 	if h.real == nil {
-		return errors.New("a simulated job has no network to deepen")
+		return errors.New("the network of a simulated job cannot be deepened")
 	}
 	j := h.of[job]
 	j.standing = j.standing.Asking(contract.Message{Deepen: &block})

@@ -422,7 +422,7 @@ func (d decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *jo
 		}
 		if missing++; missing <= textfile.MaxErrors {
 			datafile.LineError(d.Finder, t.Input, int(t.Lines[i]), "Job without a block", fmt.Sprintf(
-				"The trace has no run time for %q, and no job block stands for it: name one in jobs = { %q = job.<name> }.",
+				"The trace has no run time for %q, and no job block represents it: name one in jobs = { %q = job.<name> }.",
 				j.Name, j.Class))
 		}
 	}

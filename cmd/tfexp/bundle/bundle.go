@@ -142,7 +142,7 @@ func (b *Bundle) inputs(spec *experiment.Spec) error {
 	}
 	if found.root == filepath.Dir(found.root) {
 		return command.Usagef("put them beside the experiment, and name them relative to it",
-			"the files that it reads have no folder in common: %s", strings.Join(found.paths, ", "))
+			"the files that the experiment reads have no common folder: %s", strings.Join(found.paths, ", "))
 	}
 	b.File, b.Results, b.Images = found.place(spec.File), "results/"+filepath.Base(b.dir), found.images
 	for _, path := range found.paths {
@@ -153,7 +153,7 @@ func (b *Bundle) inputs(spec *experiment.Spec) error {
 		b.Inputs = append(b.Inputs, in)
 		if text := filepath.ToSlash(path); strings.Contains(string(b.source), `"`+text+`"`) {
 			return command.Usagef("name it relative to the experiment file, and run again",
-				"the experiment names %s by its absolute path, which other machines do not have", path)
+				"the experiment names the file %s by its absolute path, which other machines do not have", path)
 		}
 	}
 	return nil

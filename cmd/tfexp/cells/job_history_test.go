@@ -123,12 +123,12 @@ func TestStoryOfALogWithGPUs(t *testing.T) {
 	}
 	for from, want := range map[clock]string{
 		0: `    10.000 s  arrived
-    10.000 s  waited, until 3600.000 s: for 4 GPUs, while others held 8, first long-1; nobody else waited
+    10.000 s  waited, until 3600.000 s: for 4 GPUs, while others held 8, first long-1; no other job waited
   3600.000 s  passed over for other-1, until 90000.000 s: would delay "wide-1", which is to start at 1053901.000 s
  90000.000 s  started on cores 0 and GPUs 0-3: first
 `,
 		1700000000: `2023-11-14 22:13:30  arrived
-2023-11-14 22:13:30  waited, until 2023-11-14 23:13:20: for 4 GPUs, while others held 8, first long-1; nobody else waited
+2023-11-14 22:13:30  waited, until 2023-11-14 23:13:20: for 4 GPUs, while others held 8, first long-1; no other job waited
 2023-11-14 23:13:20  passed over for other-1, until 2023-11-15 23:13:20: would delay "wide-1", which is to start at 2023-11-27 02:58:21
 2023-11-15 23:13:20  started on cores 0 and GPUs 0-3: first
 `,
@@ -158,9 +158,9 @@ func TestWaitsSayWhatWasShort(t *testing.T) {
 		want        string
 	}{
 		{64, 4, `"cores":"0","gpus":"0"`, "for 2 GPUs, while others held 1 of 4, first one-1; at times enough were free, but other jobs came " +
-			"first, or there was no room on one node; nobody else waited"},
-		{64, 4, `"cores":"0","gpus":"0-2"`, "for 2 GPUs, while others held 3 of 4, first one-1; nobody else waited"},
-		{4, 8, `"cores":"0-3","gpus":"0"`, "for 1 core, while others held 4 of 4, first one-1; nobody else waited"},
+			"first, or there was no room on one node; no other job waited"},
+		{64, 4, `"cores":"0","gpus":"0-2"`, "for 2 GPUs, while others held 3 of 4, first one-1; no other job waited"},
+		{4, 8, `"cores":"0-3","gpus":"0"`, "for 1 core, while others held 4 of 4, first one-1; no other job waited"},
 	} {
 		e, ref := cellWith(t, `{"t_s":0,"event":"arrive","job":"one-1","cores":""}
 {"t_s":0,"event":"start","job":"one-1",`+c.held+`}

@@ -143,7 +143,7 @@ func (s waitInterval) String() string {
 	}
 	switch s.queue {
 	case [2]int{0, 0}:
-		return text + "; nobody else waited"
+		return text + "; no other job waited"
 	case [2]int{1, 1}:
 		return text + "; 1 other job waited"
 	}

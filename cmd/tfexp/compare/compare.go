@@ -77,7 +77,7 @@ func compareFolders(a *command.App, before, after *record.Experiment, o *compare
 	rows := across(before, after, metrics, o.by, o.level)
 	if len(rows) == 0 {
 		return command.Usagef("variants are the same when policy, axes, workload and hardware have the same names",
-			"%s and %s share no variant with results", before.Dir, after.Dir)
+			"%s and %s have no common variant with results", before.Dir, after.Dir)
 	}
 	if o.json {
 		return a.PrintJSON(rows)

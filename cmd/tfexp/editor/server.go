@@ -127,7 +127,7 @@ func (s *server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	if req.Notif || strings.HasPrefix(req.Method, "$/") {
 		return nil, nil
 	}
-	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "tfexp does not know " + req.Method}
+	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "tfexp does not support " + req.Method}
 }
 
 // abilities returns the capabilities of the server in the protocol's form.

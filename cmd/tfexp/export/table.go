@@ -82,7 +82,7 @@ func exportTableCommand(a *command.App) *cobra.Command {
 	cmd.Flags().StringVar(&o.dir, "dir", command.DefaultOut, "`DIR` of the results, or one experiment's folder in it")
 	cmd.Flags().StringVar(&o.cell, "cell", "", "the `CELL` whose table it is, where cells have one")
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
-	cmd.Flags().StringArrayVar(&o.metrics, "metric", nil, "leave only the metric `NAME` in the summary (repeatable)")
+	cmd.Flags().StringArrayVar(&o.metrics, "metric", nil, "include only the metric `NAME` in the summary (may be repeated)")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names,
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -224,7 +224,7 @@ func summaryOf(e *record.Experiment) *table.Table {
 	return &t
 }
 
-// kept returns a function that reports whether a metric was requested. All are if --metric is not given.
+// kept returns a function that reports whether a metric was requested. Without --metric, all were.
 func (o *exportTable) kept(t *table.Table) (func(metric string) bool, error) {
 	at := slices.Index(t.Header(), "metric")
 	var kept, all []string

@@ -87,7 +87,7 @@ func importRunsCommand(a *command.App) *cobra.Command {
 	f.StringVar(&o.baseline, "baseline", "", "the `CONFIGURATION` that the others are compared with; by default the first")
 	f.StringSliceVar(&o.settings, "settings", nil, "the `NAMES` of the settings whose values the names of the folders have, as workers,gpu")
 	f.IntVar(&o.steps, "steps", 0, "the last step of a whole run, `N`; by default runs end with their last row")
-	f.StringArrayVar(&o.columns, "column", nil, "the column of a fact, as `fact=name` (may be repeated)")
+	f.StringArrayVar(&o.columns, "column", nil, "the name of a column in the tables, as `fact=name` (may be repeated)")
 	f.StringArrayVar(&o.revoked, "revoked", nil, "a `VALUE` that marks a revoked server (may be repeated)")
 	f.StringArrayVar(&o.workers, "workers", nil, "workers of a run, `[CONFIGURATION=]N`; by default its servers")
 	f.StringArrayVar(&o.servers, "parameter-servers", nil, "parameter servers of a run, `[CONFIGURATION=]N`")
@@ -191,7 +191,7 @@ func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 		if only := databases(dir); len(only) > 0 {
 			return nil, command.Usagef("", "%s", only[0])
 		}
-		return nil, command.Usagef("DIR is a folder of tables, or one of folders with tables", "%v", none)
+		return nil, command.Usagef("DIR must have tables, or subfolders with tables", "%v", none)
 	}
 	if len(skipped) > 0 {
 		s.Warnings = append(s.Warnings, "folders without tables of checkpoints were skipped: "+strings.Join(skipped, ", "))

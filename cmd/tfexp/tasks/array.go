@@ -249,9 +249,8 @@ func (a *array) write(cells, here []int) (failed []int, err error) {
 		size = perTask
 	}
 	if room < 1 {
-		return nil, &engine.Unavailable{Engine: a.On, Err: fmt.Errorf("an array has at most %d tasks, and there are %d "+
-			"cells "+
-			"that run on nodes of their own", engine.MaxTasks, len(real)), Hint: "run a part of the matrix at a time"}
+		return nil, &engine.Unavailable{Engine: a.On, Err: fmt.Errorf("an array can have %d tasks, but %d cells need "+
+			"a task each because they run on whole nodes", engine.MaxTasks, len(real)), Hint: "run a part of the matrix at a time"}
 	}
 	size = max(size, (len(simulated)+room-1)/room)
 	for some := range slices.Chunk(simulated, size) {

@@ -348,8 +348,8 @@ func TestLostTasks(t *testing.T) {
 				"array_submitted job3: 1 tasks on batched", "array_submitted job4: 1 tasks on batched",
 				"task_lost 0: out of memory", "task_lost 2: out of memory",
 				"array_submitted job5: 1 tasks on batched", "array_submitted job6: 1 tasks on batched",
-				"OTHER is in a shard", "OTHER: failed 0s: its task was lost 3 times on batched, and said: out of memory",
-				"r: failed 0s: its task was lost 3 times on batched, and said: out of memory"}},
+				"OTHER is in a shard", "OTHER: failed 0s: its task was lost 3 times on batched; its last output: out of memory",
+				"r: failed 0s: its task was lost 3 times on batched; its last output: out of memory"}},
 		{"not seen", func(task, start int) string {
 			if task == 1 && start == 1 {
 				return "unseen"

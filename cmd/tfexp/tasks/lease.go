@@ -26,7 +26,7 @@ const (
 )
 
 // errLeaseLost is returned when another process has taken the task, or the task was canceled.
-var errLeaseLost = errors.New("the task was taken over, or is not wanted any more")
+var errLeaseLost = errors.New("another process has taken the task, or the task was canceled")
 
 // lease is the right to work on a task. After losing a node or its own state, a batch system may start a task again
 // while the first process still runs. The second process then waits for the first one and finds its results.
@@ -83,7 +83,7 @@ func (l *lease) take(ctx context.Context) error {
 			return err
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("take a task: %w", err)
+			return fmt.Errorf("take the lease of a task: %w", err)
 		}
 		if now, err := folder.ReadFile(filepath.Split(l.path)); err == nil && !bytes.Equal(now, last) {
 			last, heard = now, time.Now()
@@ -119,7 +119,7 @@ func (l *lease) wait(ctx context.Context) error {
 func (l *lease) say() error {
 	l.beats++
 	if err := folder.Write(l.path, fmt.Appendf(nil, "%s %d\n", l.own, l.beats), 0o644); err != nil {
-		return fmt.Errorf("hold a task: %w", err)
+		return fmt.Errorf("update the lease of a task: %w", err)
 	}
 	return nil
 }

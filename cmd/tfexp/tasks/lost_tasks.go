@@ -91,7 +91,7 @@ func (a *array) giveUp(n int) error {
 		}
 		why := fmt.Errorf("its task was lost %d times on %s", a.Tasks[n].Lost, a.On)
 		if last := a.lastWord(n); last != "" {
-			why = fmt.Errorf("%w, and said: %s", why, last)
+			why = fmt.Errorf("%w; its last output: %s", why, last)
 		}
 		cell, err := execute.Fail(task, why)
 		if err == nil && a.run.Sharded(i) {

@@ -72,7 +72,7 @@ func readArray(dir string) (a submission, ok bool, err error) {
 		return a, false, nil
 	}
 	if err != nil {
-		return a, false, fmt.Errorf("read what was submitted: %w", err)
+		return a, false, fmt.Errorf("read the list of submitted tasks: %w", err)
 	}
 	return a, true, nil
 }
@@ -84,7 +84,7 @@ func writeArray(dir string, a submission) error {
 		err = folder.Write(taskFile(dir, -1, ""), append(raw, '\n'), 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("write down what is submitted: %w", err)
+		return fmt.Errorf("write the list of submitted tasks: %w", err)
 	}
 	return nil
 }

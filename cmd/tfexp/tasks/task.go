@@ -37,7 +37,7 @@ const maxCell = 1 << 30
 func writeCells(path string, each func(add func(t stages.Task, key string) error) error) (err error) {
 	f, err := folder.Create(path)
 	if err != nil {
-		return fmt.Errorf("write down cells: %w", err)
+		return fmt.Errorf("write cells to a file: %w", err)
 	}
 	w := s2.NewWriter(f)
 	defer func() { err = errors.Join(err, w.Close(), f.Close()) }()
@@ -47,7 +47,7 @@ func writeCells(path string, each func(add func(t stages.Task, key string) error
 			return err
 		}
 		if err := binary.Write(w, binary.LittleEndian, uint32(b.Len())); err != nil {
-			return fmt.Errorf("write down cells: %w", err)
+			return fmt.Errorf("write cells to a file: %w", err)
 		}
 		_, err := w.Write(b.Bytes())
 		return err
@@ -155,7 +155,7 @@ func runCells(ctx context.Context, dir string, number int, complete func(dir, de
 		return err
 	}
 	if err := folder.Write(taskFile(dir, number, ".json"), append(raw, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write how a task ended: %w", err)
+		return fmt.Errorf("write the record of a task: %w", err)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ const writtenForm = 6
 
 // errCourse is returned for a cell with jobs whose speed changes over time, since such a cell cannot be written into a
 // file.
-var errCourse = errors.New("a cell with jobs whose speed changes over time is simulated within tfexp alone")
+var errCourse = errors.New("a cell with jobs whose speed changes over time cannot run as a task")
 
 // writeTask writes a task and the description of its key.
 func writeTask(to io.Writer, t stages.Task, key string) error {
@@ -87,7 +87,7 @@ func writeTask(to io.Writer, t stages.Task, key string) error {
 		}
 	}
 	if err := gob.NewEncoder(to).Encode(&w); err != nil {
-		return fmt.Errorf("write down a cell: %w", err)
+		return fmt.Errorf("write a cell to a file: %w", err)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func readTask(from io.Reader) (t stages.Task, key string, err error) {
 	n := 0
 	eachWork(&w.Task, func(work *simulated.Scaling) {
 		if n >= len(w.Speed) || w.Speed[n] >= len(w.Speeds) || w.Speed[n] >= 0 && len(w.Speeds[w.Speed[n]]) == 0 {
-			err = errors.New("read a cell: it lacks how its jobs speed up")
+			err = errors.New("read a cell: its file lacks the speed-up of its jobs")
 			return
 		}
 		if s := w.Speed[n]; s >= 0 {
@@ -114,13 +114,13 @@ func readTask(from io.Reader) (t stages.Task, key string, err error) {
 		n++
 	})
 	if len(w.Checkpoints) > 0 && w.Task.Simulation == nil {
-		return t, "", errors.New("read a cell: it has checkpoints of a simulation that it lacks")
+		return t, "", errors.New("read a cell: its file has checkpoints but no simulation")
 	}
 	if len(w.Checkpoints) > 0 {
 		all := make([]*simulated.Checkpoint, len(w.Task.Simulation.Jobs))
 		for job, c := range w.Checkpoints {
 			if job < 0 || job >= len(all) {
-				return t, "", errors.New("read a cell: it has checkpoints of jobs that it lacks")
+				return t, "", errors.New("read a cell: its file has checkpoints of unknown jobs")
 			}
 			all[job] = &c
 		}

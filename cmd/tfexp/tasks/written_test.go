@@ -63,9 +63,9 @@ func TestWrittenCells(t *testing.T) {
 		t.Errorf("%d tables for %v, %v", len(w.Speeds), w.Speed, err)
 	}
 	for what, edit := range map[string]func(*written){
-		"another version":     func(w *written) { w.Version++ },
-		"how its jobs speed":  func(w *written) { w.Speed = w.Speed[:2] },
-		"lacks how its jobs ": func(w *written) { w.Speeds = w.Speeds[:2] },
+		"another version":                func(w *written) { w.Version++ },
+		"its file lacks the speed-up":    func(w *written) { w.Speed = w.Speed[:2] },
+		"lacks the speed-up of its jobs": func(w *written) { w.Speeds = w.Speeds[:2] },
 	} {
 		other := w
 		edit(&other)

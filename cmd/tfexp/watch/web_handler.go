@@ -109,10 +109,10 @@ func guarded(next http.Handler) http.Handler {
 		case !local(r.Host):
 			http.Error(w, "this page can be reached only as localhost, 127.0.0.1 or [::1]", http.StatusForbidden)
 		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-			http.Error(w, "only the page itself may ask this", http.StatusForbidden)
+			http.Error(w, "only this page may send this request", http.StatusForbidden)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			http.Error(w, "this page only shows: it changes nothing", http.StatusMethodNotAllowed)
+			http.Error(w, "this page is read-only", http.StatusMethodNotAllowed)
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -194,7 +194,7 @@ func (w *webHandler) log(rw http.ResponseWriter, r *http.Request) {
 	if s := r.FormValue("from"); s != "" {
 		var err error
 		if from, err = strconv.ParseInt(s, 10, 64); err != nil {
-			http.Error(rw, "from is not a number of bytes", http.StatusBadRequest)
+			http.Error(rw, "the parameter from is not a number of bytes", http.StatusBadRequest)
 			return
 		}
 	}

@@ -64,7 +64,7 @@ func packedError(err error) error {
 	case err == nil || errors.Is(err, io.EOF):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("it is packed, and cut off: it was not copied whole")
+		return errors.New("its compressed data are incomplete: copy the file again")
 	}
 	return errors.New("it is packed, and damaged")
 }

@@ -29,13 +29,13 @@ func TestWhatIsNoText(t *testing.T) {
 		{"a.csv", "PK\x03\x04" + lines, "packed with zip"},
 		{"a.csv.gz", "PK\x03\x04" + lines, "it is not packed with gzip"},
 		{"a.csv", "\xfd7zXZ\x00" + lines, "damaged"},
-		{"a.csv", "BZh9" + lines, "cut off"},
+		{"a.csv", "BZh9" + lines, "its compressed data are incomplete"},
 		{"a.csv", "\x28\xb5\x2f\xfd" + lines, "damaged"},
 		{"a.csv", whole, ""},
 		{"a.csv", "\xff\xfea\x00,\x00b\x00", ""},
 		{"a.csv", "\xfe\xff\x00a\x00,", ""},
 		{"a.csv", "a,b\n1,\x00\n", "byte 7 is a NUL character"},
-		{"a.csv.gz", whole[:len(whole)-12], "cut off"},
+		{"a.csv.gz", whole[:len(whole)-12], "its compressed data are incomplete"},
 		{"a.csv.gz", whole[:11] + "\xff\xff\xff\xff" + whole[15:], "damaged"},
 	} {
 		path := filepath.Join(t.TempDir(), x.name)

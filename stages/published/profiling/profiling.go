@@ -172,7 +172,7 @@ func (o order) Rank(j scheduler.JobView) int64 {
 	return o.order.Rank(j)
 }
 
-// order passes these events to the policy if it is a scheduler.UsageObserver.
+// The next methods pass events to the policy if it is a scheduler.UsageObserver.
 
 // Arrived implements scheduler.UsageObserver.
 func (o order) Arrived(job int32) { o.follow(func(f scheduler.UsageObserver) { f.Arrived(job) }) }
