@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A table of single effects alone has no noise, nor has one with pairs; an addition to one value is recovered.
+// Tables of single effects, or with effects of pairs, have no noise. An addition to one value is found as noise.
 func TestFactorialOfKnownEffects(t *testing.T) {
 	values := make([]float64, 27)
 	at := func(a, b, c int) *float64 { return &values[9*a+3*b+c] }
@@ -49,7 +49,7 @@ func TestFactorialOfKnownEffects(t *testing.T) {
 
 func nearly(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// The recorded table, against an independent computation by least squares.
+// The recorded table gives the same result as an independent computation by least squares.
 func TestFactorialOfTheRecordedTable(t *testing.T) {
 	f, err := os.Open(filepath.Join("..", "..", "experiments", "papers", "adaptation", "cnn1.csv"))
 	if err != nil {

@@ -27,7 +27,7 @@ func init() {
 		New: func(deepening.DecisionInputs) deepening.Decider { return follows{1, 0} }})
 }
 
-// follows decides by a sequence, with three quarters of certainty.
+// follows decides by a sequence; the probability of each of its actions is 3/4.
 type follows []int
 
 func (f follows) Probabilities(decision, _ int) []float64 {
@@ -36,7 +36,7 @@ func (f follows) Probabilities(decision, _ int) []float64 {
 	return p
 }
 
-// small is a table of two decisions: to deepen block 0, or nothing. The accuracies are of 0 0, 0 1, 1 0 and 1 1.
+// ranked returns a study of two decisions: to deepen block 0, or no block. The accuracies are of 0 0, 0 1, 1 0 and 1 1.
 func ranked() *deepening.Study {
 	return &deepening.Study{
 		Name: "net", Digest: "abc", Budget: 40, Seeds: 3,
@@ -92,8 +92,8 @@ func same(t *testing.T, got, want []string) {
 	}
 }
 
-// A decision has the rest of the budget, the network then, the probabilities, and the expectations before and
-// after.
+// The row of a decision has the remaining budget, the network at that time, the probabilities, and the expected
+// accuracies before and after.
 func TestDecisions(t *testing.T) {
 	var out Tables
 	s := ranked()
@@ -121,7 +121,7 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// Every sequence has its place, the instants of its decisions, and the expectations on the way.
+// Every sequence has its rank, the times of its decisions, and the expected accuracies after each decision.
 func TestSequences(t *testing.T) {
 	s := ranked()
 	var got []string
@@ -201,8 +201,7 @@ func TestRealTraining(t *testing.T) {
 	}
 }
 
-// A controller that trains networks to decide is asked once; an immediate one is asked until a clock can
-// measure it.
+// A controller that trains networks decides only once. Another one repeats its decision until the clock can measure it.
 func TestTimed(t *testing.T) {
 	for _, c := range []struct {
 		runs, least, most int
@@ -219,14 +218,14 @@ func TestTimed(t *testing.T) {
 	}
 }
 
-// Intervals of mean regrets hold the mean of 95% of the studies, of agents that hardly ever miss the best sequence as well:
-// those whose seeds do not show it have none.
+// The 95% intervals of mean regrets contain the true mean in 95% of studies, also for agents that nearly always choose
+// the best sequence. There is no interval if the seeds cannot show how bad the other sequences are.
 func TestIntervalsOfRegretsAreCalibrated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one thing after another, and long under the race detector")
 	}
 	for _, seeds := range []int{3, 5, 10, 20, 50} {
-		for _, best := range []float64{0, 0.3, 0.6, 0.9} { // how often the agent finds the best sequence
+		for _, best := range []float64{0, 0.3, 0.6, 0.9} { // probability with which the agent chooses the best sequence
 			held, given := 0, 0
 			rng := rand.New(rand.NewPCG(7, uint64(seeds)))
 			for range 600 {

@@ -25,7 +25,7 @@ import (
 	"github.com/tfexp/tfexp/stages/steering"
 )
 
-// world is an experiment whose networks are trained in no time, and a pipeline that records its calls.
+// world is an experiment whose trainings take no time. It is also the pipeline of the stages, and records their calls.
 type world struct {
 	stages.Experiment
 	stages.Sampling
@@ -38,7 +38,7 @@ type world struct {
 	stages.Log
 	t       *testing.T
 	studies []*deepening.Study
-	// train returns the result of a training, by its name; nil where none may begin. Existing results stay.
+	// train returns the result of the training with the given name; nil if it must not begin. Existing results remain.
 	train    func(name string) (record.Cell, []steering.Row)
 	keys     map[string]string // of the trainings that were asked for
 	warnings []string
@@ -64,7 +64,7 @@ func (w *world) Warn(code, cell, text string) { w.warnings = append(w.warnings, 
 func (w *world) Observe(p stages.Progress)    { w.observed = append(w.observed, p) }
 func (w *world) Site(string) engine.Session   { return nowhere{} }
 
-// Beyond leaves the training, under its key.
+// Beyond writes the result of a training, with its key.
 func (w *world) Beyond(point experiment.Cell, name string, depends []stages.KeyLine, t stages.Folders) (stages.Task, string, error) {
 	if depends[0].Label != "deepening" {
 		w.t.Errorf("%s depends on %v", name, depends)
@@ -91,7 +91,7 @@ func init() {
 	})
 }
 
-// nowhere is a machine on which nothing runs.
+// nowhere is an engine that runs nothing.
 type nowhere struct{ engine.Session }
 
 var errNowhere = errors.New("there is no machine")
@@ -100,12 +100,12 @@ func (nowhere) Engine(context.Context, engine.Task) (engine.Engine, error) { ret
 func (nowhere) Local(*engine.Hardware) bool                                { return false }
 func (nowhere) Close() error                                               { return nil }
 
-// actionsOf are the actions in the last part of a name: "1 0" of "net-late/1-0".
+// actionsOf returns the actions in the last part of a name: "1 0" for "net-late/1-0".
 func actionsOf(name string) string {
 	return strings.ReplaceAll(name[strings.Index(name, "/")+1:], "-", " ")
 }
 
-// finely is a training that ends with an accuracy, after decisions by the likeliest action of each.
+// finely returns a training that ends with an accuracy, after decisions with the given actions.
 func finely(accuracy float64, actions string) (record.Cell, []steering.Row) {
 	var rows []steering.Row
 	for i, a := range strings.Fields(actions) {
@@ -115,7 +115,7 @@ func finely(accuracy float64, actions string) (record.Cell, []steering.Row) {
 	return finished(accuracy), rows
 }
 
-// two is an adaptation of two scenarios and two decisions on one block; the accuracies of its trainings differ.
+// two returns an adaptation of two scenarios, with two decisions on one block. The accuracies of its trainings differ.
 func two(t *testing.T) (*world, *stages.Run) {
 	w := &world{t: t, keys: map[string]string{}, studies: []*deepening.Study{
 		{Name: "recorded"},
@@ -125,7 +125,7 @@ func two(t *testing.T) (*world, *stages.Run) {
 		}},
 	}}
 	w.train = func(name string) (record.Cell, []steering.Row) {
-		of100, better := 50, 1 // in one scenario it is better to deepen, in the other not
+		of100, better := 50, 1 // in one scenario deepening is better, in the other it is worse
 		if strings.Contains(name, "late") {
 			of100, better = 60, -1
 		}
@@ -209,8 +209,7 @@ late,1,1,2.0000,1.0000,3,0.57
 	}
 }
 
-// TestOneTrainingIsMissing: the existing trainings count as reused, and the error of the missing one ends the
-// stage.
+// TestOneTrainingIsMissing: existing trainings are reused, and the error of the missing one ends the stage.
 func TestOneTrainingIsMissing(t *testing.T) {
 	w, r := two(t)
 	whole := w.train
@@ -244,7 +243,7 @@ func TestOneTrainingIsMissing(t *testing.T) {
 	}
 }
 
-// TestPoorTrainings: a budget that ended before the decisions, and trainings without an accuracy, are reported.
+// TestPoorTrainings: if the budget ends before the decisions, or a training reports no accuracy, there is a warning.
 func TestPoorTrainings(t *testing.T) {
 	w, r := two(t)
 	whole := w.train
@@ -275,8 +274,8 @@ func TestPoorTrainings(t *testing.T) {
 	}
 }
 
-// TestControllersDecide: each controller decides in each scenario as often as is asked, knows the tables of the others,
-// and pays for the trainings that it wants to see first.
+// TestControllersDecide: each controller decides in each scenario as often as the block says. It gets the tables of the
+// other scenarios, and the trainings that it tries are counted.
 func TestControllersDecide(t *testing.T) {
 	w, r := two(t)
 	net := w.studies[1]
@@ -316,7 +315,8 @@ func TestControllersDecide(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// The table matters only to its readers, and the tried runs are the ones with the greatest means.
+	// A changed table changes only the keys of the controllers that read it. The sequences tried are those with the
+	// greatest means.
 	for name, want := range map[string]string{
 		"net-early/always_one-2": "1 0 net-early/always_one-2 [{deepening.controller constant, sequence [1 1], runs 0} " +
 			"{deepening.seed 2} {deepening.tried []}]",
@@ -340,8 +340,8 @@ func TestControllersDecide(t *testing.T) {
 	}
 }
 
-// TestControllersWithoutATable train the networks that they want to see; controllers that need a table do not
-// decide.
+// TestControllersWithoutATable: without a table, controllers that try networks train them, and controllers that need a
+// table do not decide.
 func TestControllersWithoutATable(t *testing.T) {
 	w, r := two(t)
 	net := w.studies[1]
@@ -354,7 +354,7 @@ func TestControllersWithoutATable(t *testing.T) {
 		switch name {
 		case "net-early/few-1":
 			return finely(.9, "1 1")
-		case "net-late/few-1", "net-late/0-1": // a training that it tries, and one by which it decides, fail
+		case "net-late/few-1", "net-late/0-1": // one training that it tries, and the training in which it decides, fail
 			return finely(math.NaN(), "0 1")
 		}
 		return known(name)
@@ -376,7 +376,7 @@ func TestControllersWithoutATable(t *testing.T) {
 	if len(net.Trained) != 1 {
 		t.Errorf("trained %+v", net.Trained)
 	}
-	// A machine that cannot train ends the search at its first network.
+	// A machine that cannot train ends the search at its first training.
 	broken, r := two(t)
 	broken.train, broken.studies[1].Real.Exhaustive = nil, false
 	broken.studies[1].Controllers = net.Controllers[:1]

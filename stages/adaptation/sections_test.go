@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// studied has two scenarios of four sequences of one decision between three blocks and nothing, and the
-// choices of controllers: an agent under two seeds, and the constant answers.
+// studied returns the rows of two scenarios, with four sequences of one decision among three blocks or none. The
+// controllers are an agent with two seeds and the constant sequences.
 func studied() Tables {
 	var all Tables
 	for _, s := range []struct {
@@ -53,7 +53,7 @@ func studied() Tables {
 	return all
 }
 
-// The report names the scenarios in which the constant answers are as good as an agent, or better.
+// The report names the scenarios in which a constant sequence is as good as an agent, or better.
 func TestAgentsAgainstConstants(t *testing.T) {
 	got := Adaptations(studied())
 	if len(got) != 1 {
@@ -89,7 +89,7 @@ func TestAgentsAgainstConstants(t *testing.T) {
 	}
 }
 
-// An agent that beats a constant answer beyond the scatter of its seeds.
+// An agent is better than a constant sequence with all of its seeds.
 func TestAnAgentThatBeatsAConstant(t *testing.T) {
 	all := studied()
 	for i := range all.Choices {
@@ -103,8 +103,8 @@ func TestAnAgentThatBeatsAConstant(t *testing.T) {
 	}
 }
 
-// Of eight sequences of three decisions between two actions each, only the three decisions together matter: the
-// noise is √8 times their effect, and the greatest of eight normal values lies 1.4236 deviations above the mean.
+// Of eight sequences of three decisions between two actions, only the combination of all three decisions has an effect.
+// The noise is √8 times this effect. The greatest of eight normal values is 1.4236 standard deviations above the mean.
 func TestNoiseOfSequences(t *testing.T) {
 	var b blockResults
 	for _, size := range []float64{.01, .02} {
@@ -161,7 +161,7 @@ func TestRealTrainingInWords(t *testing.T) {
 	}
 }
 
-// The headline says of each agent whether it beats the best constant answer, and lists the best first.
+// The headline says whether each agent is better than the best constant sequence, and lists the best controllers first.
 func TestHeadlineOfAgents(t *testing.T) {
 	h := Adaptations(studied())[0].Headline
 	if want := "unseen (mean regret 0.0300) beats the best constant answer (2: 0.0500)."; h.Sentence != want {

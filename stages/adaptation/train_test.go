@@ -144,8 +144,8 @@ func TestAgentsLearnInTurn(t *testing.T) {
 	}
 }
 
-// TestCheckpoints: a training that is interrupted leaves a checkpoint, and continues from there to the same
-// weights; a torn checkpoint, or another agent's, is ignored.
+// TestCheckpoints: an interrupted training writes a checkpoint, and continues from it to the same weights. An
+// incomplete checkpoint, or one of another agent, is ignored.
 func TestCheckpoints(t *testing.T) {
 	weights := func(change func(at string)) (raw []byte, cost trainingCost) {
 		_, r := begun(t)
@@ -207,7 +207,7 @@ func TestCheckpoints(t *testing.T) {
 		}
 	}
 
-	// An interrupted one has as many episodes in its checkpoint as it has done.
+	// The checkpoint of an interrupted training has the number of episodes so far.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	w, r := begun(t)
@@ -228,8 +228,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestWeightsOfAnAgent: they belong to the agent in their description, and an agent continues from the weights
-// before it.
+// TestWeightsOfAnAgent: weights belong to the agent that their file describes. A further lesson begins with the weights
+// of the lesson before.
 func TestWeightsOfAnAgent(t *testing.T) {
 	_, r := begun(t)
 	levels := trainings(r.Dir, r.Experiment)
@@ -269,7 +269,7 @@ func TestWeightsOfAnAgent(t *testing.T) {
 			t.Errorf("with another %s there are weights", file)
 		}
 	}
-	// The stage learns it again. Where there can be no folder, it ends with that error.
+	// The stage trains the agent again. If a folder cannot be made, the stage ends with this error.
 	if err := learnAll(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}

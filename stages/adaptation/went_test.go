@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages/steering"
 )
 
-// training leaves a folder as a real training does: two epochs of 10 steps, and a decision after the first.
+// training writes a folder like a real training's: two epochs of 10 steps, with a decision after the first.
 func training(t *testing.T, cell record.Cell, log string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -129,7 +129,7 @@ func TestTrainingsWithoutAnAccuracy(t *testing.T) {
 	}
 }
 
-// A row of the table: times left are 0 for decisions that the budget had no time for.
+// In a row of the table, the time left is 0 for decisions after the end of the budget.
 func TestRows(t *testing.T) {
 	tr := &trainer{trainingPlace: trainingPlace{Study: &deepening.Study{Real: &deepening.RealTrainings{Decisions: 2,
 		Blocks: 1, Budget: 3e9}}}}
@@ -142,7 +142,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestFailedTrainingsAreTriedAgain: only one that finished counts as done.
+// TestFailedTrainingsAreTriedAgain: only a training that finished counts as done.
 func TestFailedTrainingsAreTriedAgain(t *testing.T) {
 	for state, want := range map[string]bool{record.CellFinished: true, record.CellFailed: false} {
 		dir := training(t, record.Cell{State: state}, log)

@@ -71,7 +71,7 @@ type Hardware struct {
 	Suspends bool
 	// Settings are the engine's own arguments, which only the engine reads.
 	Settings any
-	// Lacks are capabilities that a simulated engine must not have.
+	// Lacks are capabilities that the file removes from a simulated engine.
 	Lacks []string
 	// At has the source range of each argument that the file sets.
 	At    map[string]experiments.Range

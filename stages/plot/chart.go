@@ -322,7 +322,7 @@ func (b bars) hatch(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.L
 	}
 }
 
-// labels writes the job's name into those of its bars that have room for it.
+// labels writes the job's name into its bars, if they have room for it.
 func (b bars) labels(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	need := vg.Length(canvas.TextWidth(l.JobRow.Job, canvas.SmallSize) + 4)
 	st := canvas.Aligned(canvas.SmallSize, canvas.Readable(l.Color), false, text.XCenter, text.YCenter)

@@ -57,10 +57,9 @@ var _ = Register(Kind{
 	Draw: func(d *Data, _ Ask) ([]Figure, error) {
 		return d.overTime(overTime{
 			kind: Queue, title: "Length of the queue over time",
-			caption: "Filled: jobs that wait, queued or paused. A queue that only grows says that jobs arrive faster than " +
-				"they can be done.",
-			of:   func(o *measure.Occupancy) float64 { return float64(o.Queued + o.Paused) },
-			most: func(record.Cell) int { return 0 },
+			caption: "Filled: waiting jobs, queued or paused. If the queue keeps growing, jobs arrive faster than they finish.",
+			of:      func(o *measure.Occupancy) float64 { return float64(o.Queued + o.Paused) },
+			most:    func(record.Cell) int { return 0 },
 		})
 	},
 })
@@ -101,7 +100,7 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 		}
 		caption := w.caption
 		if len(s.Variants) > mostPanels {
-			caption += fmt.Sprintf(" Shown are %d of %d policy variants, at first one of each policy.", mostPanels, len(s.Variants))
+			caption += fmt.Sprintf(" Only %d of %d variants are shown: one of each policy, then others.", mostPanels, len(s.Variants))
 		}
 		out = append(out, CoresFigure(Picture{Name: name, Kind: w.kind, Title: t, Caption: caption}, panels, 0, canvas.Thousands))
 	}

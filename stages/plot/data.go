@@ -87,12 +87,12 @@ func (d *Data) Sampled() string {
 		step = max(step, sampleStep(c))
 	}
 	if n := d.overall; n >= step && n > 1 {
-		return fmt.Sprintf(" There are more than %d jobs in all cells, of which a sample is shown: one job in %d.", mostKept, n)
+		return fmt.Sprintf(" All cells have more than %d jobs, so only a sample is shown: one job in %d.", mostKept, n)
 	}
 	if step == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" Of cells with more than %d jobs, a sample is shown: down to one job in %d.", mostSampled, step)
+	return fmt.Sprintf(" Of cells with more than %d jobs, only a sample is shown: at least one job in %d.", mostSampled, step)
 }
 
 // jobTimes returns the times of a cell's jobs, or of a sample; empty if the cell recorded only its metrics. The first

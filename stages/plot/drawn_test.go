@@ -48,7 +48,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Bars show the estimates that are used, whose jobs ran; of many points some are drawn, evenly.
+// Bars show only estimates that are used and whose jobs ran. Of many points, some are drawn, at equal distances.
 func TestBarsAndPoints(t *testing.T) {
 	rows := []record.EstimateRow{
 		{Job: "a", Low: 0, High: 2, Actual: 1}, {Job: "b", Low: 1, High: 3, Actual: 2, Role: record.EstimateUsed},
@@ -72,7 +72,7 @@ func TestBarsAndPoints(t *testing.T) {
 	}
 }
 
-// Of 50,000 points every fourth is kept: each time that there are 16,000, half of them go.
+// Of 50,000 points, every fourth is kept: half of the points are dropped whenever there are 16,000.
 func TestSampleOfManyPoints(t *testing.T) {
 	s := sample{step: 1}
 	for i := range 50_000 {

@@ -62,7 +62,7 @@ func TestRealAboveSimulated(t *testing.T) {
 		strings.Count(string(raw), ">1.0<") != strings.Count(string(raw), ">5.0<") {
 		t.Error("the two charts do not have the same axis")
 	}
-	// Nothing but the files decides: also of a replicate whose first has no twin.
+	// The picture depends only on the files, also for a replicate whose first cell has no twin.
 	if err := os.RemoveAll(filepath.Join(dir, record.CellsDir, "mixed-machine-fcfs-r1", record.TwinDir)); err != nil {
 		t.Fatal(err)
 	}

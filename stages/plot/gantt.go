@@ -82,7 +82,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 		if all := longest[axisOf(c)]; all <= mostShared*charts[i].Until {
 			charts[i].Until = all
 		} else {
-			about = " Its time axis ends with it; that of others of the same replicate is longer." + note
+			about = " Its time axis ends with the cell; other cells of the replicate have a longer one." + note
 		}
 		charts[i].ThinEpochs()
 		for _, h := range d.Plan.Hardware {

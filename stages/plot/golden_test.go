@@ -16,7 +16,7 @@ import (
 
 func cores(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 
-// job is one with its name, class and stretches, which has arrived at some instant.
+// job returns a job that has arrived, with its spans.
 func job(name, class string, arrival, end float64, held ...analysis.Span) analysis.ScheduledJob {
 	return analysis.ScheduledJob{JobRow: record.JobRow{Outcome: measure.Outcome{
 		Job: name, Class: class, JobTimes: measure.JobTimes{Arrival: arrival}, State: scheduler.Finished.String()}},
@@ -50,7 +50,7 @@ func cluster() *Chart {
 	return ch
 }
 
-// crowd has many classes and more jobs than lanes have room for, on a machine without nodes.
+// crowd returns a chart with many classes and too many jobs for lanes, on a machine without nodes.
 func crowd() *Chart {
 	s := &analysis.Schedule{Cores: 40, GPUs: 2, From: 2, Until: 1300}
 	for i := range 120 {
@@ -82,8 +82,8 @@ func TestTimelineGolden(t *testing.T) {
 	}
 }
 
-// The size follows from how much there is: thin rows for many cores, and no lanes where each would be thinner than a
-// line can be.
+// The size depends on the content: many cores have thin rows, and lanes are left out if they would be thinner than a
+// line.
 func TestSize(t *testing.T) {
 	for _, c := range []struct {
 		cores, gpus, jobs int

@@ -110,7 +110,7 @@ func Merged(names []string, on func(i, k int) bool) (labels []string, note strin
 		}
 	}
 	if len(same) > 0 {
-		note = " Lines that lie on each other are drawn once: " + strings.Join(same, "; ") + "."
+		note = " Lines that coincide are drawn once: " + strings.Join(same, "; ") + "."
 	}
 	return labels, note
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A policy has one color in all pictures, whatever is shown of it; variants of one policy have one each.
+// A policy has the same color in all pictures; the variants of a single policy have one each.
 func TestLooks(t *testing.T) {
 	of := func(variants ...string) *Data {
 		d := &Data{Experiment: &record.Experiment{}}
@@ -37,13 +37,13 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// A job that shares GPUs 1 and 2 has the upper half of each, over the whole of them that their first job has.
+// A job that shares GPUs 1 and 2 has the upper half of both, wherever their first job is drawn.
 func TestGuestsHaveTheUpperHalf(t *testing.T) {
 	set := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 	s := &analysis.Schedule{Cores: 4, GPUs: 3, Until: 2, Classes: []string{""}, Jobs: []analysis.ScheduledJob{
 		{Held: []analysis.Span{{To: 2, Cores: set(0, 2), GPUs: set(1, 3)}}},
 		{Held: []analysis.Span{{From: 1, To: 2, Cores: set(2, 4), GPUs: set(1, 3), Guest: true}}},
-		{Held: []analysis.Span{{From: 2, To: 2, Cores: set(2, 4)}}}, // without it, the GPUs say all
+		{Held: []analysis.Span{{From: 2, To: 2, Cores: set(2, 4)}}}, // no cores are needed: the GPUs show every job
 	}}
 	ch := New(s, &analysis.Palette{})
 	ch.gpuRows = 2
@@ -94,8 +94,8 @@ func TestDistributionsByClass(t *testing.T) {
 	}
 }
 
-// What cores and GPUs would show twice is drawn once: by the GPUs where every job has some, by the cores of servers, and by
-// both where a job has no GPU.
+// Resources are drawn once: as GPUs if every job has some, as cores for rented servers, and as both if a job has no
+// GPU.
 func TestCoresAndGPUsAreShownOnce(t *testing.T) {
 	set := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 	with := []analysis.Span{{To: 2, Cores: set(0, 2), GPUs: set(0, 1)}}
@@ -126,7 +126,7 @@ func TestCoresAndGPUsAreShownOnce(t *testing.T) {
 	}
 }
 
-// Lines that lie on each other are one, whose entry in the legend names all.
+// Lines that coincide are one line, whose entry in the legend has all names.
 func TestMerged(t *testing.T) {
 	names := []string{"fcfs", "easy", "rr", "sjf", "las", "a", "b", "c"}
 	class := []int{0, 0, 1, 0, 2, 1, 1, 1}
@@ -135,7 +135,7 @@ func TestMerged(t *testing.T) {
 	if !slices.Equal(labels, want) {
 		t.Errorf("labels %q, want %q", labels, want)
 	}
-	if want := " Lines that lie on each other are drawn once: fcfs, easy and sjf; rr, a, b and c."; note != want {
+	if want := " Lines that coincide are drawn once: fcfs, easy and sjf; rr, a, b and c."; note != want {
 		t.Errorf("note %q, want %q", note, want)
 	}
 	if _, note := Merged(names, func(int, int) bool { return false }); note != "" {

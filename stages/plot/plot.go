@@ -169,7 +169,7 @@ func only(figures []Figure, names []string) (some []Figure, err error) {
 					all = append(all, f.Name)
 				}
 			}
-			return nil, fmt.Errorf("%w %q; there are %s", ErrNoPicture, name, strings.Join(all, ", "))
+			return nil, fmt.Errorf("%w %q; the pictures are %s", ErrNoPicture, name, strings.Join(all, ", "))
 		}
 	}
 	return some, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
-// svg leaves out the PNGs: one test draws them.
+// svg draws no PNGs, to save time; another test draws them.
 var svg = Options{Formats: []string{"svg"}}
 
 func drawAll(t testing.TB, dir string, o Options) []Picture {
@@ -66,8 +66,7 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// TestLayouts: where pictures are narrow, they have the requested width, with fewer panels in a row; on paper
-// they have no title.
+// TestLayouts: narrow pictures have the requested width, with fewer panels in a row. Pictures for paper have no title.
 func TestLayouts(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	for _, o := range []Options{
@@ -156,8 +155,7 @@ func TestNothingToDraw(t *testing.T) {
 	}
 }
 
-// TestSameBytes holds that files alone decide about the bytes, and that a
-// picture which is no longer drawn is removed.
+// TestSameBytes: equal files give equal bytes, and the file of a picture that is no longer drawn is removed.
 func TestSameBytes(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	first := map[string]string{}

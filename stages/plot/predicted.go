@@ -50,8 +50,8 @@ func predicted(d *Data) ([]Figure, error) {
 		return Skipped(Predicted, name, title, "no finished job has an estimate"), nil
 	}
 	if exact == all {
-		return Skipped(Predicted, name, title, "each job took just as long as was predicted: simulated jobs do "+
-			"where policies know their run times"), nil
+		return Skipped(Predicted, name, title, "each job took exactly as long as predicted, as simulated jobs do "+
+			"if policies know their run times"), nil
 	}
 	caption := fmt.Sprintf("Each point is a job that held its full request throughout; the line is a perfect estimate, "+
 		"the band an error of 10%% of the actual time. %d of %s (%.0f%%) are within it.",

@@ -26,9 +26,9 @@ func TestSampled(t *testing.T) {
 		says string
 	}{
 		{[]int{10, 1000}, 1, ""},
-		{[]int{mostSampled, 10}, 2, "Of cells with more than 200000 jobs, a sample is shown: down to one job in 2."},
-		{[]int{100_000, mostKept, mostKept}, 3, "down to one job in 11."},
-		{[]int{10, 3 * mostKept, 2 * mostKept}, 6, "down to one job in 31."},
+		{[]int{mostSampled, 10}, 2, "Of cells with more than 200000 jobs, only a sample is shown: at least one job in 2."},
+		{[]int{100_000, mostKept, mostKept}, 3, "at least one job in 11."},
+		{[]int{10, 3 * mostKept, 2 * mostKept}, 6, "at least one job in 31."},
 	} {
 		d := NewData(cellsOf(t, c.jobs...))
 		if got := d.step(d.Cells[0]); got != c.step {
@@ -43,7 +43,7 @@ func TestSampled(t *testing.T) {
 		many[i] = 100_000
 	}
 	d := NewData(cellsOf(t, many...))
-	if got := d.Sampled(); d.step(d.Cells[7]) != 5 || !strings.Contains(got, "in all cells, of which a sample is shown: one job in 5.") {
+	if got := d.Sampled(); d.step(d.Cells[7]) != 5 || !strings.Contains(got, "so only a sample is shown: one job in 5.") {
 		t.Errorf("one job in %d: %q", d.step(d.Cells[7]), got)
 	}
 }

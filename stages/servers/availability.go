@@ -61,7 +61,7 @@ func (d decoder) step(na *eval.Args, m eval.Model, at hcl.Range, wanted bool) ti
 	text := m.Option("step", "")
 	switch step, err := schema.ParseDuration(text); {
 	case wanted && text == "":
-		na.Fail(at, "Missing argument", "%s is in ticks: say how long one is, as in availability(%q, {}, { step = "+
+		na.Fail(at, "Missing argument", "%s is in ticks: give the length of a tick, as in availability(%q, {}, { step = "+
 			"\"10m\" }).",
 			d.Find(m.File).Shown, m.File)
 	case text == "":

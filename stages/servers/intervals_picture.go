@@ -140,11 +140,9 @@ func intervalFigure(name string, c CheckpointSettings, points panels.Line) pictu
 	best := nodesupply.ExpectedCheckpointCost(ns(c.Work), ns(daly), ns(c.Cost), ns(c.Restart), ns(c.Between)).Seconds()
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: Intervals, Title: title,
-			Caption: fmt.Sprintf("Losses %s s apart on average, %s s a "+
-				"checkpoint, %s s to begin again, %s s of work: by Young (1974) the best interval is %.3f s, by Daly (2006) %.3f "+
-				"s, at which his "+
-				"formula expects %.2f s for lives without "+
-				"memory.", table.Number(c.Between), table.Number(c.Cost), table.Number(c.Restart),
+			Caption: fmt.Sprintf("Mean time between losses: %s s. A checkpoint takes %s s, a restart %s s, and "+
+				"the work %s s. The best interval is %.3f s by Young (1974) and %.3f s by Daly (2006). Daly's formula expects "+
+				"a time of %.2f s with it, if the risk of a loss does not depend on a server's age.", table.Number(c.Between), table.Number(c.Cost), table.Number(c.Restart),
 				table.Number(c.Work), young, daly, best)},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 1.3*panels.Tall + canvas.Margin,
 		Paint: func(c draw.Canvas) { p.Paint(canvas.Head(c, title, keys)) },

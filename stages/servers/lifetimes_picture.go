@@ -49,9 +49,8 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	if slices.ContainsFunc(curves, func(c market.Curve) bool { return c.Fitted != nil }) {
 		keys = append(keys, canvas.Key{Label: "bathtub fitted to the measured", Swatch: canvas.Stroked(fitted)})
 	}
-	caption := "The share of servers that live longer than a time. Lives in this experiment are by Kaplan and Meier: " +
-		"those of servers " +
-		"that were given back count as far as they went."
+	caption := "The share of servers that live longer than a time. For the lives in this experiment it is the " +
+		"Kaplan-Meier estimate, in which a server that was returned counts until its return."
 	for _, c := range curves {
 		if c.FittedLaw != "" {
 			caption += fmt.Sprintf(" %s: %s.", c.Of, c.FittedLaw)

@@ -144,7 +144,7 @@ func TestServersOfTwoJobs(t *testing.T) {
 		at(0, scheduler.Event{Kind: scheduler.NodeRequest, Node: node, Job: -1, Server: &scheduler.Server{Market: market.Spot}})
 		at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: node, Job: -1})
 	}
-	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: 2, Job: -1}) // that nobody asked for
+	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: 2, Job: -1}) // no job requested it
 	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: 3, Job: -1})
 	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: -1, Job: -1})
 	at(1, scheduler.Event{Kind: scheduler.NodeRequest, Node: 1, Job: -1}) // without a server

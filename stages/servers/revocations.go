@@ -127,9 +127,8 @@ func heat(name, title string, all []column) pictures.Figure {
 		some = len(all)
 	}
 	shown := all[:min(mostRuns, max(2*some, leastRuns), len(all))]
-	caption := fmt.Sprintf("A column is a run, by its number of revocations; a tile is a server of it on the spot "+
-		"market, by the part of the "+
-		"run that it lived. %d of %d servers were taken away in %d runs.", taken, total, len(all))
+	caption := fmt.Sprintf("A column is a run, in the order of the number of revocations. A tile is a spot server "+
+		"of the run; its color is the part of the run that it lived. %d of %d servers were revoked in %d runs.", taken, total, len(all))
 	if len(shown) < len(all) {
 		caption += fmt.Sprintf(" The first %d runs are shown.", len(shown))
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// cloud is hardware of nodes of a block.
+// cloud is an experiment file with a block of rented nodes.
 const cloud = `
 experiment "e" {}
 job "a" {
@@ -67,7 +67,7 @@ func recordText(a *market.Availability) string {
 	return strings.Join(all, " ")
 }
 
-// Records of how many servers there are, in the four forms that are read.
+// Records of the number of servers, in the four forms that are read.
 func TestAvailability(t *testing.T) {
 	for _, c := range []struct{ what, args, table, want string }{
 		{"instants", "", "time_s,servers\n0,2\n 7.5,0\n10,3\n", "0:2 7.5:0 10:3"},
@@ -110,13 +110,13 @@ func TestAvailabilityOfEach(t *testing.T) {
 	}
 }
 
-// Lives and prices that tables say.
+// Lives and prices from tables.
 func TestTablesOfServers(t *testing.T) {
 	curve := func(life market.Life) string {
 		return fmt.Sprintf("%.3g %.3g %.3g", life.Survival(time.Second), life.Survival(2*time.Second), life.Survival(5*time.Second))
 	}
-	// Of four servers one was taken after 2 s, one given back after 4 s, and one of the two that were left taken after 5
-	// s.
+	// Of four servers, one was revoked after 2 s and one returned after 4 s. One of the remaining two was revoked after
+	// 5 s.
 	const by = "3/4 of them outlive 2 s, and half of these 5 s"
 	for _, table := range []string{
 		"lifetime_s,revoked\n2,1\n4,0\n5,TRUE\n9,0\n", "lifetime_s,revoked\n2,true\n4,false\n5,1\n9,no\n",
@@ -178,7 +178,7 @@ func TestTablesOfServersThatAreWrong(t *testing.T) {
 		{`lifetime = availability("t.csv", { servers = "3" })`, "time_s,servers\n0,1\n", "No row of t.csv is selected"},
 		{`lifetime = availability("t.csv", {}, { step = "10m" })`, "time_s,servers\n0,1\n", "step is for records in ticks"},
 		{`lifetime = availability("t.csv", {}, { step = "0s" })`, "first_tick,ticks,available\n0,1,1\n", `step is "0s": it is a duration above 0s`},
-		{seconds, "first_tick,ticks,available\n0,1,1\n", "t.csv is in ticks: say how long one is"},
+		{seconds, "first_tick,ticks,available\n0,1,1\n", "t.csv is in ticks: give the length of a tick"},
 		{ticks, "first_tick,ticks,available\n0.5,1,1\n", "first_tick is 0.5: it is a whole number"},
 		{ticks, "first_tick,ticks,available\n0,1.5,1\n", "ticks is 1.5: it is a whole number"},
 		{ticks, "first_tick,ticks,available\n0,1,0.5\n", "available is 0.5: it is a whole number"},

@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// AgainstFixed compares a job that was tuned while it trained, with the time that tuning took, with runs of the same
-// job at constant settings.
+// AgainstFixed compares a job that was tuned while it trained with runs of the same job at constant settings. The time of
+// the tuned job includes the time of tuning.
 type AgainstFixed struct {
 	// Value is the objective of the tuned job: the mean over its replicates. Runs is the number of these replicates.
 	Value float64

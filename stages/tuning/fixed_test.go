@@ -53,7 +53,7 @@ func TestFixed(t *testing.T) {
 			t.Errorf("tuning %d changes no job, and comes to %+v", i, a)
 		}
 	}
-	// A failed trial does not count. The unchanged job stands for its settings if no trial has them.
+	// A failed trial does not count. If no trial has the settings of the unchanged job, the job itself is their run.
 	other := *e
 	other.Beyond = append(slices.Clone(e.Beyond), record.Cell{CellRef: record.CellRef{Replicate: 1, Beyond: e.Beyond[1].Beyond}})
 	if again, ok := Fixed(&other, 1); !ok || again != a {

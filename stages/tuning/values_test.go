@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// The interval of a median lies between order statistics. They are the innermost ones outside of which the true median
-// lies with a probability of at most 5%.
+// The interval of a median lies between order statistics. They are the innermost ones between which the true
+// median lies with a probability of at least 95%.
 func TestMedianInterval(t *testing.T) {
 	for n := 1; n <= 60; n++ {
 		values := make([]float64, n)

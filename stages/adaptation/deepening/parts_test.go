@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestDenseIsAMatrix: forward, the gradients of the inputs and of the weights are the plain sums, for any numbers of
-// rows and pairs.
+// TestDenseIsAMatrix: the output and the gradients of a layer equal the plain sums, for any numbers of rows and pairs.
 func TestDenseIsAMatrix(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func(n int) []float64 {
@@ -114,7 +113,7 @@ func TestTables(t *testing.T) {
 		}
 	}
 	one := table()
-	for i, want := range map[int]int{2: 1, 5: 2, 1: 3, 3: 3, 4: 6, 0: 9} { // of equals none is before the other
+	for i, want := range map[int]int{2: 1, 5: 2, 1: 3, 3: 3, 4: 6, 0: 9} { // equal sequences have the same rank
 		if got := one.Rank(i); got != want {
 			t.Errorf("sequence %d has the rank %d, want %d", i, got, want)
 		}

@@ -25,7 +25,8 @@ var drawnTables = []struct {
 		shared := drawnEffects(r, t, .008, .004, .015)
 		return drawnScenarios(n, shared, func() []float64 { return drawnEffects(r, t, .004, .002, .007) }), .01
 	}},
-	{"low rank", func(r *rand.Rand, t *OutcomeTable, n int) ([][]float64, float64) { // two effects, more or less of each
+	// scenarios have two effects, in different strengths
+	{"low rank", func(r *rand.Rand, t *OutcomeTable, n int) ([][]float64, float64) {
 		shared := drawnEffects(r, t, .008, .004, .004)
 		first, second := drawnEffects(r, t, .015, .006, .008), drawnEffects(r, t, .01, .008, .004)
 		return drawnScenarios(n, shared, func() []float64 {
@@ -35,7 +36,7 @@ var drawnTables = []struct {
 			return own
 		}), .01
 	}},
-	{"own optimum", func(r *rand.Rand, t *OutcomeTable, n int) ([][]float64, float64) { // nothing is shared
+	{"own optimum", func(r *rand.Rand, t *OutcomeTable, n int) ([][]float64, float64) { // scenarios share nothing
 		return drawnScenarios(n, drawnEffects(r, t, 0, 0, 0), func() []float64 {
 			own := drawnEffects(r, t, .003, .003, .003)
 			best, loss := t.Sequence(r.IntN(len(own))), .015+.015*r.Float64()
@@ -81,7 +82,7 @@ func drawnEffects(r *rand.Rand, t *OutcomeTable, block, order, pair float64) []f
 	return sums
 }
 
-// drawnScenarios adds own effects to each scenario.
+// drawnScenarios returns scenarios that add their own effects to the shared ones.
 func drawnScenarios(n int, shared []float64, own func() []float64) [][]float64 {
 	var all [][]float64
 	for s := range n {
@@ -97,7 +98,8 @@ func drawnScenarios(n int, shared []float64, own func() []float64) [][]float64 {
 // scenarios differ in when it is added.
 func drawnTradeOff(r *rand.Rand, t *OutcomeTable, n int) (scenarios [][]float64, noise float64) {
 	noise = .006 + .012*r.Float64()
-	gain, cost := make([]float64, t.Actions), make([]float64, t.Actions) // nothing has none
+	// the action without a block has no gain and no cost
+	gain, cost := make([]float64, t.Actions), make([]float64, t.Actions)
 	for a := range t.Actions - 1 {
 		gain[a], cost[a] = .026+.08*r.Float64(), .05+.2*r.Float64()
 	}
@@ -136,8 +138,9 @@ func drawnStudy(kind int, seed uint64) *Study {
 	return s
 }
 
-// Runs in a new scenario find better sequences than as many random ones, and than those that the others predict to be
-// best, on drawn tables of many kinds. Where scenarios differ in few ways, it pays to learn these from the others.
+// On drawn tables of many kinds, the runs in a new scenario find better sequences than equally many random runs, and
+// than the sequences that other scenarios predict to be best. If scenarios differ in few ways, using the other
+// scenarios helps.
 func TestTriesOnDrawnTables(t *testing.T) {
 	studies := need.Cases(20, 60)
 	lowRank, ownAlone := 0.0, 0.0

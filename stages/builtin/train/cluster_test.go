@@ -24,7 +24,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// member is a part of a job that runs.
+// member is a running process of a job.
 type member struct {
 	*exec.Cmd
 	name  string
@@ -35,7 +35,7 @@ type member struct {
 	done  chan struct{}
 }
 
-// safeBuffer is written by a process while a test reads it.
+// safeBuffer is a buffer that a process can write while a test reads it.
 type safeBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -134,10 +134,10 @@ func (m *member) output() string {
 	return m.out.String()
 }
 
-// patient is how long a test waits for an event that takes seconds on an idle machine.
+// patient is the time for which a test waits for an event that takes seconds on an idle machine.
 const patient = 5 * time.Minute
 
-// wait returns the exit status of a part that must end soon.
+// wait returns the exit status of a process that must end soon.
 func (j *job) wait(name string) int {
 	j.t.Helper()
 	m := j.members[name]
@@ -166,7 +166,7 @@ func (j *job) chief() *member {
 	return j.members["worker 0"]
 }
 
-// until waits for a line of the chief that has the text.
+// until waits until the chief prints a line with the text.
 func (j *job) until(text string) {
 	j.t.Helper()
 	timeout := time.After(patient)
@@ -194,7 +194,7 @@ func (j *job) signal(sig syscall.Signal, names ...string) {
 	}
 }
 
-// names are the names of all parts that were started.
+// names returns the names of all processes that were started.
 func (j *job) names() []string {
 	var all []string
 	for name := range j.members {
@@ -211,7 +211,7 @@ func (j *job) kill() {
 	}
 }
 
-// epochsOf are the numbers of the epochs that an output reports.
+// epochsOf returns the numbers of the epochs in an output, and of their steps.
 func epochsOf(t *testing.T, out string) (epochs, steps []int) {
 	t.Helper()
 	for line := range strings.Lines(out) {
@@ -222,7 +222,7 @@ func epochsOf(t *testing.T, out string) (epochs, steps []int) {
 	return epochs, steps
 }
 
-// sequence is from, from+1, … to.
+// sequence returns from, from+1, …, to.
 func sequence(from, to int) []int {
 	var all []int
 	for i := from; i <= to; i++ {
@@ -244,7 +244,7 @@ func TestClusterIsAsAccurateAsOneWorker(t *testing.T) {
 	j.startAll()
 	j.ends(0, "worker 0", "worker 1", "ps 0")
 	one, two := accuracies(t, alone), accuracies(t, j.chief().output())
-	if len(one) != epochs || len(two) < 10 { // several epochs may end between two looks of the chief
+	if len(one) != epochs || len(two) < 10 { // the chief may report several epochs at once
 		t.Fatalf("%d and %d accuracies, want %d", len(one), len(two), epochs)
 	}
 	a, b := stat.Mean(one[len(one)-10:], nil), stat.Mean(two[len(two)-10:], nil)
@@ -284,8 +284,8 @@ func TestClusterEndsAtItsTarget(t *testing.T) {
 	}
 }
 
-// The steps of all workers are counted together, with several servers and a
-// separate role for the chief; a rest of steps is reported too.
+// The steps of all workers are counted together, with several servers and a separate chief. The incomplete last epoch
+// is reported as well.
 func TestClusterCountsSteps(t *testing.T) {
 	j := newJob(t, map[string]int{"ps": 2, "chief": 1, "worker": 2}, []string{"TFEXP_STEPS=250"}, "mlp", "--hidden", "8")
 	j.startAll()
@@ -301,11 +301,10 @@ func TestClusterCountsSteps(t *testing.T) {
 	}
 }
 
-// The job continues without a killed worker: no batch is lost, none is counted
-// twice, and the worker may come back, or come late.
+// The job continues without a killed worker. No batch is lost or counted twice. The worker may return, or start late.
 func TestWorkersComeAndGo(t *testing.T) {
 	j := newJob(t, map[string]int{"ps": 2, "worker": 3}, []string{"TFEXP_EPOCHS=60"}, "mlp", "--hidden", "16")
-	j.start("worker 0", "ps 0", "worker 1", "ps 1") // workers may come before servers
+	j.start("worker 0", "ps 0", "worker 1", "ps 1") // workers may start before servers
 	j.until(`"epoch":5,`)
 	j.signal(syscall.SIGKILL, "worker 1")
 	j.wait("worker 1")
@@ -324,8 +323,8 @@ func TestWorkersComeAndGo(t *testing.T) {
 	}
 }
 
-// Without its chief a cluster ends by itself; the job resumes from its
-// checkpoint, and knows its lost work to within a step of each worker.
+// Without its chief, a cluster ends. The job resumes from its checkpoint, and its lost work is known to within one step
+// of each worker.
 func TestChiefLost(t *testing.T) {
 	if !need.Long() {
 		t.Skip("the other parts of the job compute for ten seconds; make long runs this test")
@@ -385,7 +384,7 @@ func TestChiefLost(t *testing.T) {
 	}
 }
 
-// All parts that are asked to end do, and the chief leaves a checkpoint.
+// All processes end after SIGTERM, and the chief writes a checkpoint.
 func TestClusterStopsAndGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	env := []string{"TFEXP_CHECKPOINT_DIR=" + dir}
@@ -399,7 +398,7 @@ func TestClusterStopsAndGoesOn(t *testing.T) {
 	if len(first.Checkpoints) != 1 {
 		t.Fatalf("checkpoints %v", first.Checkpoints)
 	}
-	// The next attempt has other roles: the checkpoint is of the whole.
+	// The next attempt has other roles: the checkpoint has the whole state.
 	step := first.Checkpoints[0].Step
 	before, _ := epochsOf(t, j.chief().output())
 	epochs := len(before) + 30
@@ -422,7 +421,7 @@ func TestServerLost(t *testing.T) {
 	j.until(`"epoch":50,`)
 	j.signal(syscall.SIGKILL, "ps 1")
 	j.ends(1, "worker 0", "worker 1", "ps 0")
-	// The chief may be far ahead of a worker that has not come yet.
+	// The chief may be far ahead of a worker that has not started yet.
 	server := fmt.Sprintf("parameter server 1 (%s) ", j.cluster["ps"][1])
 	for name, ways := range map[string][]string{"worker 0": {"is lost"}, "worker 1": {"is lost", "cannot be reached"}} {
 		text := j.members[name].errs.String()
@@ -432,7 +431,7 @@ func TestServerLost(t *testing.T) {
 	}
 }
 
-// Other connections disturb nobody.
+// Connections of other programs do not disturb the training.
 func TestStrangersAreCutOff(t *testing.T) {
 	j := newJob(t, map[string]int{"ps": 1, "worker": 2}, []string{"TFEXP_EPOCHS=1000000"}, "mlp", "--hidden", "32")
 	j.startAll()

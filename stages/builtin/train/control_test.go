@@ -14,7 +14,7 @@ func writeMessage(path string, m contract.Message) error {
 	return errors.Join(err, replaceControl(path, append(text, '\n')))
 }
 
-// replaceControl gives a control file another content: readers see the old one or the new one.
+// replaceControl replaces a control file at once: readers see the old content or the new one.
 func replaceControl(path string, text []byte) error {
 	return errors.Join(os.WriteFile(path+".new", text, 0o600), os.Rename(path+".new", path))
 }

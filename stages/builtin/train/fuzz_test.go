@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// sentBy is a connection on which a peer has sent something, and then hung up.
+// sentBy is a connection whose peer has sent some bytes and closed it.
 type sentBy struct {
 	net.Conn
 	io.Reader
@@ -27,7 +27,7 @@ type recorder struct {
 func (r *recorder) Read(b []byte) (int, error)  { return r.Buffer.Read(b) }
 func (r *recorder) Write(b []byte) (int, error) { return r.Buffer.Write(b) }
 
-// Whatever a peer sends to a part of a training, it is a message with as many values as are expected at most, or an error.
+// Any bytes from a peer are a message with at most the expected number of values, or an error.
 func FuzzMessages(f *testing.F) {
 	var sent recorder
 	l := NewLink(&sent)

@@ -127,7 +127,7 @@ func stopAfter(t *testing.T, epochs int, env []string, args ...string) string {
 	return out.String()
 }
 
-// course is the output of a training without times and threads.
+// course returns the output of a training without times and numbers of threads.
 func course(t *testing.T, out string) []string {
 	t.Helper()
 	var all []string
@@ -148,7 +148,7 @@ func TestStopAndContinue(t *testing.T) {
 			env := []string{"TFEXP_INTRA_THREADS=2", "TFEXP_CHECKPOINT_DIR=" + filepath.Join(dir, "ck")}
 			args := []string{"mlp", "--hidden", "16", "--optimizer", optimizer, "--epochs"}
 
-			// Stopped at any moment, twice; then three more epochs.
+			// It is stopped at any time, twice; then it trains three more epochs.
 			got := stopAfter(t, 2, env, append(args, "1000000")...)
 			got += stopAfter(t, 3, env, append(args, "1000000")...)
 			if _, err := os.Stat(filepath.Join(dir, "ck", checkpointFile)); err != nil {

@@ -210,7 +210,7 @@ func (c *config) complete() error {
 	c.batch = min(c.batch, digits.Images)
 	for _, n := range append(append([]int(nil), c.hidden...), c.filters...) {
 		if n > network.MaxParams {
-			return fmt.Errorf("a layer of %d units is too large", n)
+			return fmt.Errorf("a layer has %d units, want at most %d", n, network.MaxParams)
 		}
 	}
 	if n := len(c.filters) + len(c.hidden); c.blocks != nil && len(c.blocks) != n {

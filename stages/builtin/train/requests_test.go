@@ -30,8 +30,7 @@ func alone(t *testing.T, env []string, args ...string) *job {
 	return j
 }
 
-// A killed training resumes from its last checkpoint, and knows its lost work
-// to the step. It reaches the same result.
+// A killed training resumes from its last checkpoint. Its lost work is known to the step, and its result is the same.
 func TestCheckpointsAtAnInterval(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one thing after another, and long under the race detector")
@@ -58,7 +57,7 @@ func TestCheckpointsAtAnInterval(t *testing.T) {
 			if resumed.Step < last.Step || every == "700steps" && (resumed.Step%700 != 0 || resumed.LostSteps > 700) {
 				t.Errorf("resumed %+v after the checkpoint %+v", resumed, last)
 			}
-			// A killed program had done the reported work, and less than another epoch.
+			// The killed program had done the reported work, and less than another epoch.
 			if at := resumed.Step + resumed.LostSteps; at < first.Progress.Step || at > first.Progress.Step+45 {
 				t.Errorf("came to step %d, after %d was reported", at, first.Progress.Step)
 			}
@@ -78,7 +77,7 @@ func TestCheckpointsWithoutAPlace(t *testing.T) {
 	}
 }
 
-// The budget is kept, the last whole epoch counts, and its accuracy is the final one.
+// The training keeps its budget. Its last whole epoch counts, with the accuracy of that epoch.
 func TestBudget(t *testing.T) {
 	if raceEnabled {
 		t.Skip("an epoch may take longer than the budget")
@@ -174,7 +173,7 @@ func TestBudgetIsServiceTime(t *testing.T) {
 	}
 }
 
-// The time left comes from the control file, even if there was no budget.
+// The remaining budget comes from the control file, even if the training began without a budget.
 func TestTimeLeftIsTold(t *testing.T) {
 	control := filepath.Join(t.TempDir(), "control")
 	if err := writeMessage(control, contract.Message{Intra: 1}); err != nil {
@@ -195,7 +194,7 @@ func TestTimeLeftIsTold(t *testing.T) {
 	}
 }
 
-// Requests are carried out once; an impossible one is refused with a reason.
+// A request is carried out once. An impossible request is refused with a reason.
 func TestRequests(t *testing.T) {
 	dir := t.TempDir()
 	control := filepath.Join(dir, "control")

@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/program"
 )
 
-// The chief ends the servers one after the other: a worker that asks meanwhile
-// finds the first still at work, and asks again.
+// The chief ends the servers one after the other. To a worker that asks in between, the
+// first server replies that the training continues, so the worker asks again.
 func TestOneServerIsOverBeforeTheFirst(t *testing.T) {
 	var tm team
 	defer tm.close()

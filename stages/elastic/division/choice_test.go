@@ -7,13 +7,12 @@ import (
 	"testing"
 )
 
-// choices draws jobs with configurations of 1, 2, 4 … GPUs on types of GPU, some of them alike, as
-// sia has them.
+// choices draws jobs with configurations of 1, 2, 4 … GPUs of each type, some of them equal, as the order sia has them.
 func choices(random *rand.Rand, jobs int, gpus []int) [][]Configuration {
 	all := make([][]Configuration, jobs)
 	for j := range all {
 		if j > 0 && random.IntN(4) == 0 {
-			all[j] = all[j-1] // symmetries make for ties
+			all[j] = all[j-1] // equal jobs give equal sums
 			continue
 		}
 		serial := random.Float64() * 0.3
@@ -32,7 +31,7 @@ func choices(random *rand.Rand, jobs int, gpus []int) [][]Configuration {
 	return all
 }
 
-// bruteForce looks at all choices.
+// bruteForce tries all choices.
 func bruteForce(jobs [][]Configuration, free []int, without float64) float64 {
 	if len(jobs) == 0 {
 		return 0
@@ -78,8 +77,8 @@ func TestChooseIsExact(t *testing.T) {
 	}
 }
 
-// TestChooseTakesTheFirstOfEquals: of configurations that are as good in all, a job has the first, of the same GPUs
-// and of others; and the first of jobs that are alike is served.
+// TestChooseTakesTheFirstOfEquals: of equally good configurations a job gets the first; of equal jobs the first gets
+// GPUs.
 func TestChooseTakesTheFirstOfEquals(t *testing.T) {
 	of := func(kind int) Configuration { return Configuration{Type: kind, GPUs: 1, Cost: 0.5} }
 	for _, c := range []struct {
@@ -125,8 +124,8 @@ func TestChooseOfManyJobs(t *testing.T) {
 	}
 }
 
-// TestChooseOfALongQueue: 3,000 jobs that have not run yet, each as good with one GPU of any type, and 40 that hold one.
-// These gain more from it, so 24 GPUs are left.
+// TestChooseOfALongQueue: 3,000 jobs have not run yet and could use one GPU of any type. 40 jobs hold a GPU and gain
+// more from it, so 24 GPUs remain for the queue.
 func TestChooseOfALongQueue(t *testing.T) {
 	jobs, gpus := queue(3000, 40)
 	chosen, sum, err := Choose(jobs, gpus, 1.1)
@@ -144,7 +143,7 @@ func TestChooseOfALongQueue(t *testing.T) {
 	}
 }
 
-// queue returns a number of waiting jobs, behind a number of jobs that hold a GPU each.
+// queue returns waiting jobs, behind jobs that hold a GPU each.
 func queue(waiting, running int) (jobs [][]Configuration, gpus []int) {
 	for j := range waiting + running {
 		cost := 1.0

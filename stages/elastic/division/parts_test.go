@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// few is a problem of two to five jobs on two to four nodes that need not be alike, in the midst of a run. Speed-ups
-// are drawn and need not grow with the GPUs.
+// few returns a problem in the middle of a run: two to five jobs on two to four nodes, whose sizes may differ.
+// Speed-ups are random, and may fall with more GPUs.
 func few(random *rand.Rand) *Problem {
 	p := &Problem{Seed: random.Uint64()}
 	for range 2 + random.IntN(3) {
@@ -62,7 +62,7 @@ func term(p *Problem, j int, placement []int) float64 {
 	return 1 / (s + 0.001)
 }
 
-// check compares a search's account with the holdings of its jobs.
+// check compares the search's own counts with the GPUs of its jobs.
 func check(t *testing.T, s *search) {
 	t.Helper()
 	d := s.division()
@@ -199,9 +199,8 @@ func TestWaysOfAJob(t *testing.T) {
 	}
 }
 
-// TestPlacesOfAJob: GPUs of one node come from the node with the fewest free GPUs that are enough, a node with a part
-// of a job of several nodes first; GPUs of several nodes are on as few as there can be, on each at most its free
-// GPUs.
+// TestPlacesOfAJob: GPUs on one node are on the node with the fewest free GPUs that suffice; nodes with a part of a job
+// of several nodes are preferred. GPUs on several nodes use the fewest nodes.
 func TestPlacesOfAJob(t *testing.T) {
 	random := rand.New(rand.NewPCG(22, 1))
 	for range 2000 {
@@ -270,8 +269,8 @@ func TestPlacesByHand(t *testing.T) {
 	}
 }
 
-// TestTheRestOfAJobByHand: 5 GPUs come from the node with the most and one from the tightest other node; ties go to
-// the first node.
+// TestTheRestOfAJobByHand: 5 GPUs come from the node with the most free GPUs, and one GPU from the node with the fewest
+// that suffice. Of equal nodes, the first is taken.
 func TestTheRestOfAJobByHand(t *testing.T) {
 	for _, want := range []struct{ capacity, at []int }{
 		{[]int{4, 3, 1, 1}, []int{4, 0, 1, 0}}, {[]int{1, 2, 4}, []int{1, 0, 4}}, {[]int{2, 4, 1, 4}, []int{0, 4, 1, 0}},
@@ -310,7 +309,7 @@ func TestWhatAJobHeldFits(t *testing.T) {
 	}
 }
 
-// TestWaysCostAtLeast: as many GPUs as a job held may happen to be those that it held.
+// TestWaysCostAtLeast: a bound must allow for the job getting exactly its present allocation.
 func TestWaysCostAtLeast(t *testing.T) {
 	k := &terms{stay: []float64{1, 1}, held: []int{2, 0}}
 	for _, c := range []struct {
@@ -487,8 +486,8 @@ func TestFreeAndMostFree(t *testing.T) {
 	}
 }
 
-// TestPricesBoundTheChoice: the cost of a choice is the bound of its prices plus the excesses over it, which are
-// few: the prices are the prices of the linear program.
+// TestPricesBoundTheChoice: the cost of a choice is the bound by the prices, plus the excesses of its configurations.
+// Excesses are few, since the prices solve the linear program.
 func TestPricesBoundTheChoice(t *testing.T) {
 	random := rand.New(rand.NewPCG(25, 1))
 	for range 20 {

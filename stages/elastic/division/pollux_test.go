@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// drawn returns a problem with the given number of jobs on 16 nodes of 4 GPUs, in the midst
-// of a run: some jobs hold GPUs already, and speed-ups flatten out sooner or later.
+// drawn returns a problem in the middle of a run: jobs on 16 nodes of 4 GPUs. Some jobs hold GPUs, and their speed-ups
+// flatten at different numbers of GPUs.
 func drawn(jobs int, seed uint64) *Problem {
 	random := rand.New(rand.NewPCG(seed, 1))
 	p := &Problem{Capacity: slices.Repeat([]int{4}, 16), Seed: seed}
@@ -30,7 +30,7 @@ func drawn(jobs int, seed uint64) *Problem {
 		}
 		if random.IntN(3) == 0 {
 			e.Base = PlaceMostFree(free, min(1+random.IntN(4), e.Most))
-			if nodes, _ := extent(e.Base); nodes > 1 { // the holdings are allowed
+			if nodes, _ := extent(e.Base); nodes > 1 { // the present division must be allowed
 				for v, n := range e.Base {
 					free[v] += n
 				}

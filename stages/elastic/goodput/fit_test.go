@@ -55,8 +55,7 @@ func TestSlopes(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotMeasured checks that the fit stays optimistic about unseen
-// configurations.
+// TestWhatIsNotMeasured checks that the fit is optimistic about configurations that were not measured.
 func TestWhatIsNotMeasured(t *testing.T) {
 	one := []Measurement{{Nodes: 1, GPUs: 1, Local: 128, Gradient: 0.5, Step: 0.5}}
 	p := Fit(one)
@@ -92,7 +91,7 @@ func BenchmarkBest(b *testing.B) {
 	}
 }
 
-// Loss returns what Fit makes least.
+// Loss returns the objective that Fit minimizes.
 func Loss(p Params, all []Measurement) float64 {
 	x := vector{
 		math.Log(max(p.AlphaC, least)), math.Log(max(p.BetaC, least)), math.Log(max(p.AlphaN, least)),

@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 )
 
-// Whatever files of a measured program hold, they are read or refused.
+// Any content of a measured program's files is read, or is an error.
 func FuzzMeasured(f *testing.F) {
 	f.Add([]byte("placement,local_bsz,step_time,sync_time\n1,128,0.1,0.01\n11,128,0.2,0.05\n"),
 		[]byte("num_nodes,num_replicas,local_bsz,step_time,sync_time\n4,16,128,0.3,0.1\n"),

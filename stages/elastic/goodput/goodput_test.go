@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// sample is a job whose figures are known to seven digits.
+// sample is a job whose results are known to seven digits.
 var sample = Model{
 	Params: Params{
 		AlphaC: 0.012, BetaC: 0.0035, AlphaN: 0.06, BetaN: 0.004, AlphaR: 0.02, BetaR: 0.001, Gamma: 2.5,
@@ -36,7 +36,7 @@ func TestThroughputAndEfficiency(t *testing.T) {
 	}
 }
 
-// TestBestIsTheGreatest compares Best with every batch that it looks at.
+// TestBestIsTheGreatest compares Best with every batch size that it tries.
 func TestBestIsTheGreatest(t *testing.T) {
 	for gpus := 1; gpus <= 64; gpus++ {
 		nodes := (gpus + 3) / 4

@@ -253,7 +253,7 @@ func TestSiaByHand(t *testing.T) {
 	}
 }
 
-// TestAnyTrainingsEnd under every order that divides GPUs, whatever comes when.
+// TestAnyTrainingsEnd: under every order that divides GPUs, all jobs end, whatever their arrivals.
 func TestAnyTrainingsEnd(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 7))
 	for _, order := range []policy.Order{"optimus", "pollux", "sia"} {

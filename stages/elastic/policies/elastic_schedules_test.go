@@ -26,7 +26,7 @@ func fates(out scheduler.Outcome) string {
 	return strings.Join(texts, ", ")
 }
 
-// reasons returns the words of all decisions, each once, in the order in which they came.
+// elasticReasons collects the reasons of all decisions, each once, in their order.
 type elasticReasons struct {
 	elasticEvents
 	seen  map[string]bool
@@ -42,7 +42,7 @@ func (r *elasticReasons) Decision(d *scheduler.Decision) {
 	}
 }
 
-// drawnTrainings are some trainings and nodes with GPUs of two types.
+// drawnTrainings returns random trainings, and nodes with GPUs of two types.
 func drawnTrainings(random *rand.Rand) (nodes []scheduler.Node, runs []*amdahl, arrivals []time.Duration) {
 	for i := range 2 + random.IntN(2) {
 		n := 1 + random.IntN(4)

@@ -12,8 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// late is an engine that is asked a little after the instants that are waited for, now more and now less, as real
-// ones are.
+// elasticLate is an engine that reports wakeups a little late, by different times, as real engines do.
 type elasticLate struct {
 	*simulated.Engine
 	by    time.Duration
@@ -203,7 +202,7 @@ func TestElasticAPausedJobKeepsItsMemory(t *testing.T) {
 	}
 }
 
-// TestNoJobOfAnyMemoryStarves under any order, on one or several nodes.
+// TestNoJobOfAnyMemoryStarves: under any order, on one or several nodes, every job ends.
 func TestElasticNoJobOfAnyMemoryStarves(t *testing.T) {
 	for _, order := range []policy.Order{"optimus", "pollux", "sia", "tiresias"} {
 		for n := range uint64(40) {

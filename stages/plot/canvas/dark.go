@@ -15,7 +15,7 @@ import (
 var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 
 // onColor is the color of text in colored bars. It stays dark on dark pages. It differs from Ink by one step, so that
-// the two can be told apart in an SVG.
+// the two are distinct in an SVG.
 var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
 
 // onPale is the color of text on pale colors. Pale colors become dark on dark pages, where this text becomes white.

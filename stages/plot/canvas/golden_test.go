@@ -146,7 +146,7 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// The outermost ticks of a covered range enclose it, and no step more than that.
+// The range ends at ticks that enclose the values, and is less than a step wider at each end.
 func TestCover(t *testing.T) {
 	for _, c := range []struct{ lo, hi float64 }{{0, 177}, {0, 73}, {-99, 0}, {-8, 73.9}, {0, 1.0001}, {0, 1e-9}, {3.2, 3.9}, {0, 9.99e6}} {
 		for _, room := range []float64{60, 130, 300} {
@@ -166,7 +166,7 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// Dates are round, as many as there is room for, and written as short as possible.
+// Dates are round and short, and as many as fit.
 func TestDates(t *testing.T) {
 	const morning = 749448000 // 1 October 1993, 04:00
 	for _, c := range []struct {

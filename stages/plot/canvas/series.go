@@ -23,7 +23,7 @@ func Series(c draw.Canvas, name string, paint func()) {
 	s.groups.end()
 }
 
-// under returns the canvas of which c is a part.
+// under returns the whole canvas that c is cropped from.
 func under(c draw.Canvas) vg.Canvas {
 	for {
 		inner, ok := c.Canvas.(draw.Canvas)

@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// TestSeriesByQuantum: an axis of durations is drawn against; FCFS, which does
-// not read it, is level.
+// TestSeriesByQuantum: metrics are drawn along an axis of durations. FCFS does not read the axis, so its line is
+// horizontal.
 func TestSeriesByQuantum(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Quanta = []time.Duration{time.Second, 300 * time.Millisecond, 100 * time.Millisecond}
@@ -43,7 +43,7 @@ func TestSeriesByQuantum(t *testing.T) {
 	}
 }
 
-// TestFacets: other axes make panels, a row for each value of the first.
+// TestFacets: each combination of other axes has a panel, and each value of the first one has a row.
 func TestFacets(t *testing.T) {
 	e := &record.Experiment{Plan: record.Plan{
 		Axes: []string{"allocation", "jobs", "kind"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named, 1),

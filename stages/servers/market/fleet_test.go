@@ -39,7 +39,7 @@ func TestServersComeAndGo(t *testing.T) {
 	f := fleet(t,
 		&market.Terms{Market: market.Spot, Startup: workload.Span{Mean: 2 * s}, Life: lasting(10 * s), Warning: 3 * s},
 		&market.Terms{Market: market.Spot, MaxLife: 5 * s, Warning: 8 * s},
-		nil, // a node that stands
+		nil, // a permanent node
 	)
 	if at := f.Next(); at != forever {
 		t.Errorf("something happens at %s, before there is a server", at)
@@ -68,7 +68,7 @@ func TestServersComeAndGo(t *testing.T) {
 	if at := f.Next(); at != forever {
 		t.Errorf("after all: something happens at %s", at)
 	}
-	// A server that is given back has no end.
+	// A server that is returned is not revoked later.
 	f.Acquire(0, 20*s)
 	f.Release(0)
 	if got := f.Take(forever-1, nil); len(got) > 0 {
@@ -136,7 +136,7 @@ func TestWhatReplacesALostServer(t *testing.T) {
 			}
 			now = created + h
 		}
-		// Long after the loss, nobody waits for the delay.
+		// Long after the loss, the new server is created without a delay.
 		if name == "the same" && f.From(0, now+h) != now+h {
 			t.Errorf("%s: an hour after the loss, the next can be had from %s", name, f.From(0, now+h))
 		}
@@ -224,14 +224,14 @@ func TestServersOfARecord(t *testing.T) {
 			t.Errorf("%+v (-want +got):\n%s", c, diff)
 		}
 	}
-	// Another of the same kind needs the record too.
+	// Another server of the same kind also follows the record.
 	f := fleet(t, &market.Terms{Market: market.Spot, Availability: record, Slot: 1})
 	f.Acquire(0, 0)
 	f.Take(20*s, nil)
 	if from := f.From(0, 20*s); from != forever {
 		t.Errorf("a second server can be had from %s", from)
 	}
-	// What replaces a server on demand needs no record.
+	// A replacement on demand does not follow the record.
 	f = fleet(t, &market.Terms{Market: market.Spot, Availability: record, Slot: 1, Replace: market.WithOnDemand,
 		Delay: s})
 	f.Acquire(0, 0)

@@ -71,7 +71,7 @@ func TestNodesOfMarkets(t *testing.T) {
 	if bars := r.bars(0); bars != 1<<(maxOffers+1)-1 {
 		t.Errorf("a job without servers may start: %b", bars)
 	}
-	// The terms give the order of the regions, and leave out others.
+	// Regions of the terms are tried in their order, and others are left out.
 	west := rentalOf(t, Terms{Strategy: &asked{}, Tick: 1, Regions: []string{"west"}}, 1)
 	if west.any([]int32{0}) || !west.any([]int32{1}) || len(west.offers) != 2 {
 		t.Errorf("%+v", west.offers)
@@ -95,8 +95,8 @@ func TestNodesOfMarkets(t *testing.T) {
 	}
 }
 
-// The strategy is asked tick by tick from the arrival, and after a loss; the job may start only on the chosen
-// servers.
+// The strategy decides at each tick from the arrival on, and after a loss. The job may start only on servers of its
+// choice.
 func TestDecisionsOfAJob(t *testing.T) {
 	s := &asked{answer: Spot}
 	r := rentalOf(t, Terms{Strategy: s, Tick: 10, Changeover: -1}, 2)
@@ -120,7 +120,7 @@ func TestDecisionsOfAJob(t *testing.T) {
 		Spells: []Availability{{Available: true}}}); !reflect.DeepEqual(s.view, want) {
 		t.Errorf("the strategy sees %+v, want %+v", s.view, want)
 	}
-	// Servers that are on their way are held, and still start.
+	// Servers that are on their way count as held, and still have to start.
 	r.serve(1, true, 8)
 	r.serve(1, true, 9) // since then
 	state.Work = 0
@@ -145,7 +145,7 @@ func TestDecisionsOfAJob(t *testing.T) {
 	if leave, name = decide(35); !leave || name != "no server" {
 		t.Errorf("%v, %q", leave, name)
 	}
-	// After a loss the other region comes first.
+	// After a loss, the other region is tried first.
 	s.answer = Spot
 	decide(36)
 	r.serve(1, true, 36)
@@ -160,7 +160,7 @@ func TestDecisionsOfAJob(t *testing.T) {
 	if leave, name = decide(37); leave || name != "a spot server in west" {
 		t.Errorf("after the loss: %v, %q", leave, name)
 	}
-	// Kept work, and the end.
+	// A job's kept work, and its end.
 	if r.keep(1, 9); r.jobs[1].kept != 9 {
 		t.Errorf("%d is kept", r.jobs[1].kept)
 	}
@@ -170,8 +170,8 @@ func TestDecisionsOfAJob(t *testing.T) {
 	}
 }
 
-// Jobs that choose the same region at one instant do not take each other's servers; a region without a server is
-// not available.
+// Jobs that choose the same region at one time do not get each other's servers. A region without a free server is not
+// available.
 func TestClaimsOfAnInstant(t *testing.T) {
 	s := &asked{answer: Spot}
 	r := rentalOf(t, Terms{Strategy: s, Tick: 10, Changeover: 6}, 3)
@@ -185,7 +185,7 @@ func TestClaimsOfAnInstant(t *testing.T) {
 			t.Errorf("job %d: %q, %+v", j, name, s.view)
 		}
 	}
-	// At a later instant the first is still there to be had by the last, as far as the strategy knows.
+	// At a later time, the first server seems available to the last job again.
 	r.ring(10)
 	r.ring(10)
 	r.ring(10)
@@ -201,7 +201,7 @@ func TestClaimsOfAnInstant(t *testing.T) {
 	}
 }
 
-// The ticks of a job end when nothing can change any more: no server ever comes, and the deadline is over.
+// A job has no more ticks if no decision can change anything: no server will be available, and the deadline has passed.
 func TestTicksEnd(t *testing.T) {
 	for _, c := range []struct {
 		deadline time.Duration
@@ -218,8 +218,8 @@ func TestTicksEnd(t *testing.T) {
 	}
 }
 
-// TestSpellsOfSpotServers: a job has seen since its arrival when spot servers were there. One that is taken away ends a spell,
-// though there is another one at once.
+// TestSpellsOfSpotServers: a job records since its arrival when spot servers were available. A revocation ends a spell,
+// even if another server is available at once.
 func TestSpellsOfSpotServers(t *testing.T) {
 	var a tenant
 	for _, seen := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// Servers are rented of the markets and in the regions of the policy; without regions in any.
+// Servers may be rented only in the markets and the regions of the policy; without regions, in all.
 func TestWhichServersMayBeRented(t *testing.T) {
 	for _, c := range []struct {
 		regions        []string

@@ -11,15 +11,15 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
-// at is a job of 40 h of work and a deadline of 60 h, in ticks of 1 h with starts of 1 h.
+// provisionAt returns the view of a job with 40 h of work and a deadline after 60 h. Ticks and starts take 1 h.
 func provisionAt(now, done float64, held rental.Market, available bool) rental.View {
 	hours := func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
 	return rental.View{Work: hours(40), Deadline: hours(60), Overhead: time.Hour, Tick: time.Hour, Now: hours(now), Done: hours(done),
 		Held: held, Available: available}
 }
 
-// TestDecisionsByHand: even progress has done 2/3 of the time that has passed. From 2 starts before it is too late on, nobody
-// waits: the patient strategy neither.
+// TestDecisionsByHand: even progress has done 2/3 of the passed time. When only two more starts fit before the
+// deadline, no strategy waits.
 func TestDecisionsByHand(t *testing.T) {
 	const nothing, spot, demand = rental.Nothing, rental.Spot, rental.OnDemand
 	starting := provisionAt(56, 37, spot, true)
@@ -104,7 +104,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// scripted rents by a list.
+// scripted is a strategy whose choices are a list.
 type scripted []rental.Market
 
 func (s scripted) Choose(v rental.View) rental.Market { return s[int(v.Now/v.Tick)] }

@@ -8,18 +8,17 @@ import (
 
 // rentalOutcome is the result of a strategy on a record of availability.
 type rentalOutcome struct {
-	// Done is when the work was done, Never where the record or the deadline came first.
+	// Done is the time at which the work was done; Never if the record or the deadline ended first.
 	Done time.Duration
 	Met  bool
-	// Spot and OnDemand are the times that were paid on each market; Starts counts the
-	// servers.
+	// Spot and OnDemand are the paid times in each market. Starts is the number of servers.
 	Spot, OnDemand time.Duration
 	Starts         int
 	Choices        []rental.Market // tick by tick
 }
 
-// replayRental runs one job by a strategy: available says for each tick whether a spot
-// server can be had in it. A tick that begins on a server is paid whole.
+// replayRental runs one job by a strategy. available reports for each tick whether a spot server is available. A tick
+// that begins with a server is paid completely.
 func replayRental(s rental.Strategy, v rental.View, available func(tick int) bool) rentalOutcome {
 	var out rentalOutcome
 	for tick := 0; v.Done < v.Work && v.Now < v.Deadline; tick++ {

@@ -138,7 +138,7 @@ func replace(n *eval.Node, s *eval.Node) {
 	at := s.LabelAt
 	expr, diags := hclsyntax.ParseExpression([]byte("each."+s.Label), at.Filename, at.Start)
 	if diags.HasErrors() {
-		return // cannot fail: labels are identifiers
+		return // does not happen: labels are identifiers
 	}
 	a := &hcl.Attribute{Name: s.Label, Expr: expr, Range: at, NameRange: at}
 	for i, old := range n.Attrs {

@@ -1,4 +1,4 @@
-// Retune has the controller that tunes a job while it trains. It measures the job's pace with a setting and asks a
+// The controller tunes a job while it trains. It measures the job's pace with a setting and asks a
 // method of package tuner for another one. It changes to this setting if that is expected to save more time than it
 // costs.
 
@@ -73,7 +73,7 @@ type Options struct {
 	// Stretch is the greatest number of reports that measure a setting, without the first report after the change.
 	// Tries is the greatest number of settings to try.
 	Stretch, Tries int
-	// Level is the probability of a gain that a change must have.
+	// Level is the least probability with which a change must save time.
 	Level float64
 }
 

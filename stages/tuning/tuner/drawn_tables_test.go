@@ -212,7 +212,7 @@ func (t *table) byChance() (mean, median float64) {
 }
 
 // Bayesian optimization needs fewer trials than random search on tables of about 50 settings of many kinds, with and
-// without a constraint. Its median is at most 12. On each table, its mean is at most two standard errors above that of
+// without a constraint. Its median is at most 12. On each table, its mean is at most two standard errors above the mean of
 // random search. The short form has half of the searches.
 func TestDrawnTables(t *testing.T) {
 	if testing.Short() {

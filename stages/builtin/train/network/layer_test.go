@@ -51,7 +51,7 @@ func TestConvolutionPassesItsGradientOn(t *testing.T) {
 	}
 }
 
-// The product by tiles equals the product by one sum for each element.
+// A product computed by tiles equals the product computed by one sum for each element.
 func TestMultiplyInTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const m, k, n = 70, 5, 400 // more than a tile both ways
