@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
-// One agent learns on one scenario, and then another one, which begins with its weights: for some seconds.
+// One agent trains on one scenario, and another agent starts from its weights. Training takes some seconds.
 const learning = `
 experiment "learning" {}
 
@@ -49,7 +49,7 @@ func inFolder(t *testing.T) string {
 	return dir
 }
 
-// agentsIn returns the bytes of a file of each agent, by the key of its training.
+// agentsIn returns the content of a file of each agent, by the key of its training.
 func agentsIn(t *testing.T, dir, file string) map[string]string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "results", "learning", adaptation.AgentsDir, "*", file))
@@ -59,7 +59,7 @@ func agentsIn(t *testing.T, dir, file string) map[string]string {
 	all := map[string]string{}
 	for _, path := range found {
 		raw, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) { // a checkpoint that is not needed any more
+		if errors.Is(err, fs.ErrNotExist) { // a checkpoint that was deleted because it is no longer needed
 			continue
 		}
 		if err != nil {
@@ -70,9 +70,9 @@ func agentsIn(t *testing.T, dir, file string) map[string]string {
 	return all
 }
 
-// A tfexp that is killed (SIGKILL) in the middle of an agent's training leaves a checkpoint. The resumed training
-// continues from it to the same weights, bit for bit, as an undisturbed one. The short form looks at the checkpoint alone:
-// TestCheckpoints of package adaptation continues from one.
+// If tfexp is killed during an agent's training, a checkpoint remains. The resumed training continues from it and ends
+// with the same weights, bit for bit, as an undisturbed one. The short form checks only the checkpoint; TestCheckpoints
+// of package adaptation continues from one.
 func TestKilledTrainingGoesOnToTheSameWeights(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains agents for some seconds")

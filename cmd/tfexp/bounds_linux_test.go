@@ -41,8 +41,8 @@ policy "b" { order = "sjf" }
 compare "mean_jct" { baseline = policy.a }
 `
 
-// A folder of results from somebody else has a link in the place of any of its files, or of one that tfexp would
-// make: no command writes, empties or makes the link's target.
+// In a folder of results from another user, any file, or a file that tfexp would create, may be a link. No command
+// writes, truncates or creates the target of the link.
 func TestHostileFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs every command in a damaged folder")
@@ -69,7 +69,7 @@ func TestHostileFolder(t *testing.T) {
 	precious := filepath.Join(s.dir, "precious")
 	for _, dangling := range []bool{false, true} {
 		for i, name := range names[2:] {
-			if *damages != 0 && i%20 != 0 && name != record.LockFile { // make damage tries all
+			if *damages != 0 && i%20 != 0 && name != record.LockFile { // "make damage" tries all commands
 				continue
 			}
 			path := filepath.Join(s.out, "e", name)
@@ -103,7 +103,7 @@ func TestHostileFolder(t *testing.T) {
 	}
 }
 
-// asTfexp returns a path of this program by which it is the command.
+// asTfexp returns a path to this test program under which it runs as the command tfexp.
 func asTfexp(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -126,7 +126,7 @@ func inNamespaces(t *testing.T, flags, script string, args ...string) *exec.Cmd 
 	return exec.Command("unshare", append(strings.Fields(flags), append([]string{"sh", "-ec", script, "sh"}, args...)...)...)
 }
 
-// Without /proc experiments are simulated, and doctor and a real run name the missing parts.
+// Without /proc, experiments can be simulated; doctor and a real run name what is missing.
 func TestWithoutProc(t *testing.T) {
 	s := inSandbox(t, hostileFile)
 	s.write("real.hcl", strings.NewReplacer(`"simulated"`, `"process"`, `["train"]`, `["true"]`, `runtime { epoch = "1h" }`, "").
@@ -140,7 +140,7 @@ func TestWithoutProc(t *testing.T) {
 		"mount it: mount -t proc proc /proc", "Error: sample")
 }
 
-// Where the loopback has no address of IPv4, the page has one of IPv6; without any address, an error says so.
+// If the loopback has no IPv4 address, the page uses IPv6. Without any address, an error says so.
 func TestServeOnIPv6(t *testing.T) {
 	const without4 = `ip link set lo up; ip address del 127.0.0.1/8 dev lo; `
 	s := inSandbox(t, hostileFile)
@@ -155,7 +155,7 @@ i=0; until grep -qs http "$2/out" || [ $i = 100 ]; do sleep 0.1; i=$((i+1)); don
 	}
 }
 
-// A terminal that reports a giant size costs no memory.
+// A terminal that reports a giant size must not cause large memory use.
 func TestTopInAGiantWindow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("looks at the memory of a program, of which the race detector needs more")

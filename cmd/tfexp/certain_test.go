@@ -25,7 +25,7 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// looked is an experiment whose comparisons are decided at different looks, and one of them at none.
+// looked is an experiment whose comparisons are decided at different checks, except one that stays undecided.
 const looked = `
 experiment "looked" {
   seed       = 5
@@ -70,7 +70,7 @@ compare "mean_waiting" {
 }
 `
 
-// lookedAt writes the experiment, with a certain block or without, into a separate folder.
+// lookedAt writes the experiment into a new folder, with the given certain block or without one.
 func lookedAt(t *testing.T, certain string) (dir, results string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -78,8 +78,8 @@ func lookedAt(t *testing.T, certain string) (dir, results string) {
 	return dir, filepath.Join(dir, "results", "looked")
 }
 
-// until runs the experiment until some of its cells have finished, and halts it there at its next change of results. It is
-// nil if the run ends before; else end kills it.
+// until runs the experiment until some of its cells have finished, and halts it at its next change of results. Calling
+// end kills it. end is nil if the run ended before.
 func until(t *testing.T, dir, results string, cells int) (end func()) {
 	t.Helper()
 	s := tfexp(dir, "run", "--quiet", "--parallel", "1", "looked.hcl")
@@ -100,7 +100,7 @@ func until(t *testing.T, dir, results string, cells int) (end func()) {
 	return nil
 }
 
-// finishedCells are the cells that have finished, by the journal.
+// finishedCells returns the finished cells according to the journal.
 func finishedCells(results string) map[string]bool {
 	cells := map[string]bool{}
 	entries, _ := history.ReadJournal(results)
@@ -112,7 +112,7 @@ func finishedCells(results string) map[string]bool {
 	return cells
 }
 
-// sameTables reads the tables of results that do not have times of this machine.
+// sameTables reads the result tables that have no times of this machine.
 func sameTables(t *testing.T, results string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -126,8 +126,8 @@ func sameTables(t *testing.T, results string) map[string]string {
 	return all
 }
 
-// A run that is killed after each look, and in the middle of each, and continued, stops as an unbroken one: with the same
-// cells and the same tables, byte for byte.
+// A run that is killed after and during each check, and resumed, stops as an uninterrupted run: with the same cells and
+// identical tables.
 func TestKilledAtEachLook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the program again and again")
@@ -143,7 +143,7 @@ func TestKilledAtEachLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var at []int // cells up to each look
+	var at []int // number of cells before each check
 	for _, look := range stats.Looks(e.Plan.Replicates) {
 		n := 0
 		for _, c := range e.Plan.Cells {
@@ -184,8 +184,8 @@ func TestKilledAtEachLook(t *testing.T) {
 	}
 }
 
-// During a run, all printed comparisons have a level that all looks share, with a certain block and without: the
-// intervals of unplanned looks, or of the planned look that has just been reached.
+// Comparisons that are printed during a run have a level that all checks share, with and without a certain block. The
+// intervals are of unplanned checks, or of the planned check that was just reached.
 func TestPrintedWhileARunGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the program again and again")
@@ -204,7 +204,7 @@ func TestPrintedWhileARunGoesOn(t *testing.T) {
 	}
 }
 
-// printed looks at what commands print of unfinished results.
+// printed checks what commands print about unfinished results.
 func printed(t *testing.T, results string, certain bool) {
 	t.Helper()
 	e, err := record.Open(results)
@@ -241,7 +241,7 @@ func printed(t *testing.T, results string, certain bool) {
 		}
 		level := 0.95
 		if !certain || r.Missing > 0 {
-			level = 1 - 0.05/10 // of looks that nobody planned
+			level = 1 - 0.05/10 // the level of unplanned checks
 		}
 		want := stats.ComparePairs(base, other, stats.LookAt(stats.Looks(12), 12, len(base), 0.95).Level(level))
 		if r.Pairs != len(base) || r.DifferenceLow > want.DifferenceLow+1e-9 || r.DifferenceHigh < want.DifferenceHigh-1e-9 {
@@ -253,7 +253,7 @@ func printed(t *testing.T, results string, certain bool) {
 	if err != nil || !strings.HasPrefix(headline.Sentence, "So far, with ") && !e.Complete() {
 		t.Errorf("%v: the headline is %q", err, headline.Sentence)
 	}
-	// serve has it, and top the same one; status and an interrupted run print no comparison.
+	// serve and top show the headline; status and an interrupted run print no comparison.
 	folder := watch.NewFolder(results)
 	page := watch.WebHandler(folder, watch.WebOptions{})
 	sentence, _ := json.Marshal(headline.Sentence)
@@ -267,7 +267,7 @@ func printed(t *testing.T, results string, certain bool) {
 	}
 }
 
-// tiny is an experiment with two policies that decide the same, and jobs of some milliseconds.
+// tiny is an experiment with two equal policies and jobs of some milliseconds.
 const tiny = `
 experiment "tiny" {
   seed       = %d
@@ -298,8 +298,8 @@ compare "mean_jct" {
 }
 `
 
-// Of real experiments with two equal policies that are looked at again and again until they are decided, on a machine that
-// is busy in every other one, no more claim a difference than the level allows.
+// Real experiments compare two equal policies until they are decided, in every second one while the machine is busy.
+// Not more of them may claim a difference than the level allows.
 func TestEqualPoliciesUntilCertain(t *testing.T) {
 	if !need.Long() {
 		t.Skip("real experiments for some minutes: make long")

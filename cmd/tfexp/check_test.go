@@ -98,7 +98,7 @@ policy "rr" {
 }
 `
 
-// checkedResults runs both experiments, and returns their folders.
+// checkedResults runs both experiments and returns their folders.
 func checkedResults(t *testing.T) (simulated, real string) {
 	t.Helper()
 	if testing.Short() {
@@ -121,7 +121,7 @@ func findings(t *testing.T, dir string) map[string][]recompute.Difference {
 	t.Helper()
 	var reports []recompute.Report
 	code, out, errs := inProcess("check", dir, "--json")
-	if json.Unmarshal([]byte(out), &reports) != nil { // no folder of results any more
+	if json.Unmarshal([]byte(out), &reports) != nil { // the folder has no results any more
 		return map[string][]recompute.Difference{errs: {{File: errs}}}
 	}
 	found := map[string][]recompute.Difference{}
@@ -143,7 +143,7 @@ func TestCheck(t *testing.T) {
 	t.Run("recomputes", func(t *testing.T) { recomputes(t, simulated, real) })
 }
 
-// Nothing differs after a run, nor after commands that rewrite parts of its folder.
+// Nothing differs after a run, or after commands that rewrite parts of its folder.
 func findsNothing(t *testing.T, simulated, real string) {
 	for _, dir := range []string{simulated, real} {
 		for _, command := range []string{"status", "plot", "report", "run"} {
@@ -159,7 +159,7 @@ func findsNothing(t *testing.T, simulated, real string) {
 			}
 		}
 	}
-	// A change made before another command wrote into the folder is still found after it.
+	// A change that was made before another command wrote into the folder is still found afterwards.
 	rng := rand.New(rand.NewPCG(1, 1))
 	comparisons, before := filepath.Join(simulated, "comparisons.csv"), time.Now().Add(-time.Minute)
 	_, undo := plant(t, comparisons, regexp.MustCompile(`[1-9]`), rng)
@@ -173,7 +173,7 @@ func findsNothing(t *testing.T, simulated, real string) {
 	undo()
 }
 
-// A digit is changed in files of each kind, drawn by a seed: each change is found, in its file.
+// Change a random digit in files of each kind: each change must be found, in its file.
 func findsPlantedChanges(t *testing.T, simulated, real string) {
 	rng := rand.New(rand.NewPCG(28, 40))
 	kinds := map[string][]string{} // files of each kind
@@ -201,7 +201,7 @@ func findsPlantedChanges(t *testing.T, simulated, real string) {
 			t.Fatal(err)
 		}
 	}
-	// miss changes files at once, and returns the files whose change no check finds.
+	// miss changes several files, and returns the files whose change check does not find.
 	miss := func(paths []string) (missed []string) {
 		var undone []func()
 		found := map[string]map[string][]recompute.Difference{} // of each folder
@@ -239,7 +239,7 @@ func findsPlantedChanges(t *testing.T, simulated, real string) {
 		drawn = append(drawn, kinds[kind][rng.IntN(len(kinds[kind]))])
 	}
 	for paths := range slices.Chunk(drawn, need.Cases(4, 1)) {
-		for _, path := range miss(paths) { // a change may hide the others
+		for _, path := range miss(paths) { // one change may hide another: try each alone
 			if len(paths) > 1 {
 				miss([]string{path})
 			}
@@ -248,7 +248,7 @@ func findsPlantedChanges(t *testing.T, simulated, real string) {
 	t.Logf("changes in %d kinds of files: %q", len(order), order)
 }
 
-// names reports whether a finding speaks of a file.
+// names reports whether a finding names a file.
 func names(found map[string][]recompute.Difference, file string) bool {
 	for at := range found {
 		if strings.Contains(at, filepath.Base(file)) {
@@ -285,8 +285,8 @@ func plant(t *testing.T, path string, at *regexp.Regexp, rng *rand.Rand) (string
 	}
 }
 
-// A number is changed in the tables that are recomputed, without SHA256SUMS and the cache: events and arithmetic alone
-// find it, and name its column.
+// Change a number in recomputed tables, without SHA256SUMS and the cache. Recomputing from events alone must find the
+// change and name its column.
 func recomputes(t *testing.T, simulated, real string) {
 	rng := rand.New(rand.NewPCG(28, 41))
 	for _, dir := range []string{simulated, real} {

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
-// TestNoControlCharacters holds that logs, results and arguments cannot move the
-// cursor or turn text around, unless a log is asked for as it is.
+// TestNoControlCharacters checks that text from logs, results and arguments cannot move the cursor or reverse text,
+// unless a raw log is requested.
 func TestNoControlCharacters(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.FailJob = 1

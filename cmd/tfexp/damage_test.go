@@ -59,7 +59,7 @@ compare "mean_jct" { baseline = policy.a }
 plot "jct" {}
 `
 
-// hugeBytes is the length of a file that no reader may take into memory as a whole; it takes no space on the disk.
+// hugeBytes is the length of a sparse file that no reader may read into memory as a whole.
 const hugeBytes = 2 << 30
 
 // A damage is a change of a file of results, by accident or by somebody else.
@@ -68,7 +68,7 @@ type damage struct {
 	do   func(path string, raw []byte, random *rand.Rand) error
 }
 
-// edit is a damage that leaves a file with another text.
+// edit is a damage that rewrites a file with another text.
 func edit(name string, f func(raw []byte, random *rand.Rand) []byte) damage {
 	return damage{name, func(path string, raw []byte, random *rand.Rand) error {
 		if err := os.RemoveAll(path); err != nil {
@@ -78,13 +78,13 @@ func edit(name string, f func(raw []byte, random *rand.Rand) []byte) damage {
 	}}
 }
 
-// numbers is a damage that puts a text in place of each number.
+// numbers is a damage that replaces each number by a text.
 func numbers(name, text string) damage {
 	number := regexp.MustCompile(`([,:]\s*)-?\d+(\.\d+)?`)
 	return edit(name, func(raw []byte, _ *rand.Rand) []byte { return number.ReplaceAll(raw, []byte("${1}"+text)) })
 }
 
-// instead is a damage that puts something else in the place of a file or folder.
+// instead is a damage that replaces a file or folder by something else.
 func instead(name string, put func(path string) error) damage {
 	return damage{name, func(path string, _ []byte, _ *rand.Rand) error {
 		if err := os.RemoveAll(path); err != nil {
@@ -173,7 +173,7 @@ func randomBytes(random *rand.Rand, n int) []byte {
 	return raw
 }
 
-// The files and folders of an experiment that are damaged; the ones of absent do not exist, and could be added.
+// The files and folders of an experiment that are damaged. Files in absent do not exist, but could be added.
 var (
 	damaged = strings.Fields(`plan.json run.json journal.jsonl jobs.csv metrics.csv estimates.csv comparisons.csv
 	samples.csv timings.csv profiling.csv fidelity.csv fidelity_jobs.csv accuracy.csv cells/w-h-b-r1/jobs.csv
@@ -203,8 +203,8 @@ var readers = [][]string{
 	{"run", "--quiet", "--out", "W/results", "W/e.hcl"}, {"validate", "FILE"}, {"serve", "R"}, {"check", "R"},
 }
 
-// Results are not trusted: whatever the damage to one of their files, each command ends soon, in little memory,
-// with an exit status and its own message, and shows nothing from outside the folder.
+// Results are not trusted. Whatever the damage to a file, each command must end soon, use little memory, and return an
+// exit status with its own message. It must not show anything from outside the folder.
 func TestDamagedResults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")
@@ -224,7 +224,7 @@ func TestDamagedResults(t *testing.T) {
 	t.Cleanup(func() { plot.Usual = was })
 	outputOf(t, "run", "--quiet", "--out", filepath.Join(top, "undamaged", "results"), source)
 
-	for _, c := range readers { // their files exist
+	for _, c := range readers { // the files of their usage exist
 		if c[0] == "logs" || c[0] == "explain" {
 			c = slices.Clone(c)
 			c[1] = filepath.Join(top, "undamaged", "results", "e")
@@ -242,15 +242,15 @@ func TestDamagedResults(t *testing.T) {
 	for _, file := range slices.Concat(damaged, absent) {
 		_, err := os.Lstat(filepath.Join(top, "undamaged", "results", "e", file))
 		if there := err == nil; there == slices.Contains(absent, file) {
-			t.Fatalf("%s is there: %t", file, there) // else nothing is tried
+			t.Fatalf("%s is there: %t", file, there) // otherwise nothing would be tested
 		}
 		for _, d := range allDamages {
 			for _, c := range readers {
 				if d.name == "huge" && strings.HasSuffix(file, "logs/say-1.log") && slices.Contains(c, "say-1") && c[0] == "logs" {
-					continue // it is printed as long as it is
+					continue // it is printed completely, however long it is
 				}
 				if d.name == "huge" && c[0] == "check" {
-					continue // it is read up to its end, for its sum
+					continue // it is read to its end for its sum
 				}
 				if files.MatchString(file+" "+d.name) && commands.MatchString(strings.Join(c, " ")) {
 					trials = append(trials, trial{file, d, c})
@@ -276,11 +276,11 @@ func TestDamagedResults(t *testing.T) {
 			path := filepath.Join(work, "results", "e", x.file)
 			raw, _ := os.ReadFile(path)
 			if err := x.do(path, raw, random); err != nil {
-				continue // it cannot be done to this file
+				continue // this damage is impossible for this file
 			}
 			if now, err := os.Lstat(path); err == nil && now.Mode().IsRegular() && now.Size() < hugeBytes {
 				if after, _ := os.ReadFile(path); bytes.Equal(raw, after) && len(raw) > 0 {
-					continue // it has nothing that this damage changes
+					continue // the file has nothing that this damage changes
 				}
 			}
 		}
@@ -316,7 +316,7 @@ func writes(command []string) bool {
 
 var controls = regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]")
 
-// tried runs a command, and returns the problems with its behavior, its exit status and its errors.
+// tried runs a command, and returns what is wrong with its behavior, exit status or errors. heard is its output.
 func tried(work string, args []string) (wrong []string, heard string) {
 	debug.FreeOSMemory()
 	before := resident("VmRSS")
@@ -344,7 +344,8 @@ func tried(work string, args []string) (wrong []string, heard string) {
 	if more := resident("VmHWM") - before; more > 1<<20 {
 		wrong = append(wrong, fmt.Sprintf("it took %d MiB", more>>10))
 	}
-	report, _ := folder.ReadFile(filepath.Join(work, "results", "e"), "report.html") // it may have no end
+	// The file may be a device without an end.
+	report, _ := folder.ReadFile(filepath.Join(work, "results", "e"), "report.html")
 	for what, text := range map[string]string{"its output": out, "its errors": errs, "the report": string(report)} {
 		if strings.Contains(text, "SECRET") {
 			wrong = append(wrong, what+" has what is outside the folder")
@@ -375,7 +376,7 @@ func served(dir string) (out, errs string) {
 		"/results/e/jobs.csv", "/metrics"} {
 		request := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
 		if strings.HasPrefix(path, "/results") {
-			request.Header.Set("Range", "bytes=0-1000000") // files are handed on as they are
+			request.Header.Set("Range", "bytes=0-1000000") // files are served unchanged
 		}
 		answer := httptest.NewRecorder()
 		page.ServeHTTP(answer, request)
@@ -387,7 +388,7 @@ func served(dir string) (out, errs string) {
 	return out, errs
 }
 
-// busy is how long this process has computed.
+// busy returns the CPU time of this process.
 func busy() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -13,8 +13,8 @@ import (
 	deepening "github.com/tfexp/tfexp/stages/adaptation"
 )
 
-// deepened is an experiment in which a network is deepened in real training: after half of its budget, and after the
-// job has got a second core.
+// deepened is an experiment in which a real training deepens its network: after half of its budget, and after the job
+// has got a second core.
 const deepened = `
 experiment "deepened" {}
 
@@ -52,9 +52,8 @@ func deepenedOn(engine, image string) string {
 	return strings.NewReplacer("ENGINE", engine, "IMAGE", image).Replace(deepened)
 }
 
-// checkDeepened checks the results of the experiment: the program received its budget, its second core and the
-// decision, and followed all three. Its figure for the rest of the budget is the engine's, up to a delay longer
-// than on any machine.
+// checkDeepened checks the results: the program received its budget, its second core and the decision, and followed all
+// three. Its rest of the budget equals the engine's, apart from a delay.
 func checkDeepened(t *testing.T, dir string) {
 	t.Helper()
 	e, err := record.Open(filepath.Join(dir, "results", "deepened"))
@@ -93,7 +92,7 @@ func checkDeepened(t *testing.T, dir string) {
 	if len(r.Deepened) != 1 || r.Deepened[0].Block != 1 || r.Deepened[0].AccuracyBefore != r.Deepened[0].AccuracyAfter {
 		t.Errorf("deepened: %+v", r.Deepened)
 	}
-	if r.Progress.Threads != 2 { // it may have begun after the change
+	if r.Progress.Threads != 2 { // the program may have begun after the change
 		t.Errorf("%d threads at the end", r.Progress.Threads)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// TestDocumentedCommands runs every line of the README, of the tutorial and of the how-tos that begins with "$ ", in their
-// order, each document in its own folder. Programs and numbers of jobs written by the commands are made small first.
+// TestDocumentedCommands runs every line that begins with "$ " of the README, the tutorial and the how-tos, in order.
+// Each document has its own folder. Programs and numbers of jobs that the commands write are reduced first.
 func TestDocumentedCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")
@@ -71,7 +71,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// program returns a program tfexp, which is this test under that name: see TestMain.
+// program returns the path of a program tfexp, which is this test under that name: see TestMain.
 func program(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -92,7 +92,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// shrink makes the files written by the documents quick to run.
+// shrink makes the files that documents write quick to run.
 func shrink(t *testing.T, dir string) {
 	t.Helper()
 	for name, changes := range map[string][]string{
@@ -110,13 +110,13 @@ func shrink(t *testing.T, dir string) {
 		path := filepath.Join(dir, name)
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			continue // not written yet
+			continue // the file was not written yet
 		}
 		write(t, path, strings.NewReplacer(changes...).Replace(string(raw)))
 	}
 }
 
-// lessonFigures holds that the table of waiting times of the how-to on round robin has the figures of the runs.
+// lessonFigures checks that the how-to on round robin has the waiting times of the runs.
 func lessonFigures(t *testing.T, dir, page string) {
 	t.Helper()
 	_, rows, found := strings.Cut(page, "| A needs | FCFS | SRTF | 1 s | 2 s | 4 s |\n|---|---|---|---|---|---|\n")
@@ -144,23 +144,23 @@ func lessonFigures(t *testing.T, dir, page string) {
 }
 
 var (
-	// Commands within sentences, in indented lines or comments of experiments, and in blocks of shell.
+	// Patterns of commands: within sentences, in indented lines or comments of experiments, and in shell code blocks.
 	inSentence  = regexp.MustCompile("`tfexp ([^`]+)`")
 	inLine      = regexp.MustCompile(`(?m)^(?:    |#   |  )(?:\$ )?tfexp ([a-z][^\n]*)`)
 	shellBlock  = regexp.MustCompile("(?s)```sh\n(.*?)```")
 	atLineStart = regexp.MustCompile(`(?m)^tfexp ([^\n]*)`)
-	// The rest of a line is no longer part of the command.
+	// The end of the command within a line.
 	commandEnd  = regexp.MustCompile(`\s(#|\||&&|>|\()|[;)]|\s{3,}`)
 	shellQuoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 	makeCommand = regexp.MustCompile("(?m)(?:`|^    )(?:sudo )?make ([a-z][a-z-]*)")
 	makeTarget  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
 )
 
-// mostReadme bounds the words of the README: a screen and a half.
+// mostReadme is the largest number of words in the README.
 const mostReadme = 600
 
-// TestWrittenCommands holds that each command that a document, an experiment or a help text has is one of tfexp, with
-// flags that it has, and that files of experiments are there.
+// TestWrittenCommands checks each command in documents, experiments and help texts: the command, its flags and the
+// experiment file must exist.
 func TestWrittenCommands(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var files []string
@@ -212,7 +212,7 @@ func TestWrittenCommands(t *testing.T) {
 	}
 }
 
-// written checks a command that a text has.
+// written returns an error if a command in a text is invalid.
 func written(root, text string) error {
 	text = shellQuoted.ReplaceAllString(strings.ReplaceAll(text, "\n", " "), "quoted")
 	if end := commandEnd.FindStringIndex(text); end != nil {

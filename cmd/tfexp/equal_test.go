@@ -16,7 +16,7 @@ import (
 
 var equalRuns = flag.Int("equal-runs", 0, "how many real experiments TestEqualPoliciesForReal runs")
 
-// equal has two policies that decide the same: no metric differs.
+// equal has two equal policies: no metric differs.
 const equal = `
 experiment "equal" {
   seed       = %d
@@ -51,8 +51,8 @@ compare "mean_jct" {
 }
 `
 
-// Of real experiments without a difference, on a quiet machine or next to other programs, no more claim one than
-// 95% intervals allow.
+// Real experiments without a difference run on a quiet machine or next to other programs. Not more of them may claim a
+// difference than 95% intervals allow.
 func TestEqualPoliciesForReal(t *testing.T) {
 	if *equalRuns == 0 {
 		t.Skip("minutes: make equal RUNS=200")
@@ -63,7 +63,7 @@ func TestEqualPoliciesForReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	program, err := os.ReadFile(self) // a copy by this name is the command, and trains
+	program, err := os.ReadFile(self) // a copy with this name is the command and the training program
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "tfexp"), program, 0o755)
 	}
@@ -105,7 +105,7 @@ func mean(claims map[string]int) float64 {
 	return sum
 }
 
-// mostClaims is the most claims that 5% of some experiments may give, but for one in a thousand.
+// mostClaims returns how many of these experiments may claim a difference at 5%. The probability of more is 0.001.
 func mostClaims(runs int) (most int) {
 	for b := (distuv.Binomial{N: float64(runs), P: 0.05}); b.CDF(float64(most)) < 0.999; most++ {
 	}

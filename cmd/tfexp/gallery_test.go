@@ -29,11 +29,11 @@ var (
 	galleryRows   = filepath.Join("testdata", "gallery.csv")
 )
 
-// mostImages bounds the bytes of all pictures in docs/images.
+// mostImages is the largest total size of the pictures in docs/images, in bytes.
 const mostImages = 3 << 20
 
-// An exhibit is a row of testdata/gallery.csv. Section, File, Needs and Picture are written by hand, Answer and Took by
-// make gallery.
+// exhibit is a row of testdata/gallery.csv. Section, File, Needs and Picture are written by hand; make gallery writes
+// Answer and Took.
 type exhibit struct {
 	Section, File, Needs, Picture, Answer, Took string
 	decoded                                     *experiment.Spec // see spec
@@ -113,7 +113,7 @@ func (x *exhibit) inputs(t *testing.T) []string {
 	return files
 }
 
-// drawing are the files that change when pictures of a kind are drawn differently.
+// drawing returns the source files that determine how pictures of a kind are drawn.
 func drawing(picture string) []string {
 	kind, _, _ := strings.Cut(picture, "-")
 	all, _ := filepath.Glob(filepath.Join("..", "..", "stages", "plot", "testdata", "*.svg"))
@@ -139,7 +139,7 @@ func sumOf(t *testing.T, files []string) string {
 	return fmt.Sprintf("%x", all.Sum(nil))
 }
 
-// pictureSums reads docs/images/SUMS: for each picture the hash of the files that it shows.
+// pictureSums reads docs/images/SUMS: the hash of the files from which each picture was made.
 func pictureSums(t *testing.T) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(galleryImages, "SUMS"))
@@ -155,7 +155,7 @@ func pictureSums(t *testing.T) map[string]string {
 	return sums
 }
 
-// currentSums are the hashes as they are to be.
+// currentSums returns the current hashes of the pictures' files.
 func currentSums(t *testing.T, list []*exhibit) map[string]string {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -163,7 +163,7 @@ func currentSums(t *testing.T, list []*exhibit) map[string]string {
 		filepath.Join(root, "stages", "report", "report.css"), filepath.Join(root, "stages", "report", "report.html.tmpl")})}
 	for _, x := range list {
 		files := x.inputs(t)
-		if !realCells(x.spec(t)) { // the others keep the picture of their run
+		if !realCells(x.spec(t)) { // pictures of real cells are kept from their run
 			files = append(files, drawing(x.Picture)...)
 		}
 		sums[x.image()] = sumOf(t, files)
@@ -171,7 +171,7 @@ func currentSums(t *testing.T, list []*exhibit) map[string]string {
 	return sums
 }
 
-// visit runs an experiment, and keeps its answer and its picture.
+// visit runs an experiment, and stores its answer and its picture.
 func (x *exhibit) visit(t *testing.T) {
 	t.Helper()
 	out, began := filepath.Join("..", "..", "dist", "gallery", x.name()), time.Now()
@@ -183,7 +183,7 @@ func (x *exhibit) visit(t *testing.T) {
 		t.Fatalf("%s: %v\n%s", x.File, err, errs)
 	}
 	x.Took = table.WithUnit(math.Ceil(time.Since(began).Seconds()), "s")
-	if !realCells(x.spec(t)) { // a time that does not depend on other programs
+	if !realCells(x.spec(t)) { // CPU time does not depend on other programs
 		cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		x.Took = table.WithUnit(math.Ceil(cpu.Seconds()), "s") + " of CPU time"
 	}
@@ -281,7 +281,7 @@ func TestGallery(t *testing.T) {
 				write(t, page, galleryPage(t, list))
 			}
 		}
-		for _, image := range asked { // one that something else has drawn: "report.png"
+		for _, image := range asked { // a picture that another target draws: "report.png"
 			if sum, ok := current[image]; ok {
 				kept[image] = sum
 			}
@@ -312,7 +312,7 @@ func TestGallery(t *testing.T) {
 	imagesKept(t, kept)
 }
 
-// imagesKept holds that each picture has its hash, and that all of them together are small.
+// imagesKept checks that each picture has a hash, and that all pictures together are small.
 func imagesKept(t *testing.T, kept map[string]string) {
 	t.Helper()
 	size := int64(0)

@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// hanging is an experiment whose second cell hangs until the file "go" is
-// there, and then ends at once. Samples never hang.
+// hanging is an experiment whose second cell hangs until the file "go" exists, and then ends at once. Samples never
+// hang.
 const hanging = `
 experiment "hanging" {
   replicates = 2
@@ -169,7 +169,7 @@ func TestSecondInterruptKillsAtOnce(t *testing.T) {
 	}
 	t.Parallel()
 	s := startHanging(t)
-	// The job ignores SIGTERM: the first interrupt alone takes its time.
+	// The job ignores SIGTERM, so stopping takes time after the first interrupt.
 	for range 2 {
 		if err := s.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
@@ -207,7 +207,7 @@ func TestKilledRunIsResumable(t *testing.T) {
 	}
 }
 
-// A tfexp that was stopped notices ends meanwhile too late: the cell has a warning.
+// A stopped tfexp notices ends of jobs too late: the cell has a warning.
 func TestStoppedRunHasAWarning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")

@@ -31,12 +31,12 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	installFault()
-	// A program built with the race detector otherwise sleeps for a second at its
-	// end; jobs that are one would all take that much longer.
+	// A program with the race detector sleeps for a second at its end, which would make each job that is such a program
+	// longer.
 	os.Setenv("GORACE", noRaceSleep)
-	// Tests run side by side: each disturbs the others.
+	// Tests run in parallel and disturb each other.
 	os.Setenv(execute.KeepDisturbed, "1")
-	if os.Getenv(withPNG) == "" { // it takes most of the time of small experiments
+	if os.Getenv(withPNG) == "" { // PNG pictures take most of the time of small experiments
 		plot.Usual = []string{canvas.SVG}
 	}
 	// The scripts find a copy of this binary, named tfexp, in their path: it is
@@ -96,7 +96,7 @@ func runWithStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fewWords is "words FILE MOST": it insists that a report shows at most MOST words before anything is opened.
+// fewWords is "words FILE MOST": a report must show at most MOST words before the reader opens anything.
 func fewWords(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: words FILE MOST")
@@ -110,8 +110,7 @@ func fewWords(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// wellPredicted is "predicted DIR FACTOR": it insists that every cell of an
-// experiment took as long as was predicted, up to a factor.
+// wellPredicted is "predicted DIR FACTOR": the time of every cell must be within a factor of its prediction.
 func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: predicted DIR FACTOR")

@@ -31,7 +31,7 @@ var (
 	crashesOf   = flag.String("crashes-of", "", "a regular expression: which combinations TestCrashAndResume tries")
 )
 
-// A combination of the matrix: what befalls a run of a kind of experiment on an engine.
+// combination is a fault, an engine and a kind of experiment.
 type combination struct{ engine, fault, kind string }
 
 func (c combination) String() string { return c.engine + "/" + c.fault + "/" + c.kind }
@@ -42,7 +42,7 @@ var (
 	faultsOfMatrix  = []string{"tfexp", "guardian", "both", "daemon", "clock", "full", "moved"}
 )
 
-// senseless says why a combination cannot be; "" for one that can.
+// senseless returns why a combination is impossible; empty if it is possible.
 func (c combination) senseless() string {
 	real := c.engine != "simulated"
 	switch {
@@ -56,7 +56,7 @@ func (c combination) senseless() string {
 	return ""
 }
 
-// missing names the missing parts of a combination; "" where it is whole.
+// missing lists what this machine lacks for a combination; empty if it lacks nothing.
 func (c combination) missing(t *testing.T) string {
 	if c.fault == "clock" && !ownClock() {
 		if c.engine == "docker" || c.engine == "slurm" {
@@ -197,8 +197,8 @@ func (x *crash) runs(s *started) int {
 	return s.ProcessState.ExitCode()
 }
 
-// befall starts the run and lets the fault befall it at the from-th change of results. Without a guardian, one that needs
-// it waits for a later change. It is false if the run has ended before.
+// befall starts the run and causes the fault at change number from of the results. A fault that needs a guardian waits
+// for a later change if there is none. It returns false if the run ended before.
 func (x *crash) befall(from int) bool {
 	x.Helper()
 	s := x.tfexp("run", "--quiet", "x.hcl")
@@ -302,7 +302,7 @@ func (x *crash) startDaemon() {
 	}
 }
 
-// resume lets the work be finished, in the folder in which it now is.
+// resume resumes the run in the folder where the results are now.
 func (x *crash) resume() {
 	x.Helper()
 	args := []string{"resume", "--quiet", x.results()}
@@ -315,7 +315,7 @@ func (x *crash) resume() {
 	}
 }
 
-// running lists what runs of the combination's folder: processes, containers and jobs of the cluster.
+// running returns the processes, containers and cluster jobs that still belong to the combination's folder.
 func (x *crash) running() (left []string) {
 	for _, what := range []string{"cmdline", "environ"} {
 		paths, _ := filepath.Glob("/proc/[0-9]*/" + what)
@@ -347,7 +347,7 @@ func containing(text, part string) (lines []string) {
 	return lines
 }
 
-// endAll ends the processes that a failed test has left.
+// endAll kills the processes that a failed test has left.
 func (x *crash) endAll() {
 	for _, left := range x.running() {
 		id, _, _ := strings.Cut(left, " ")
@@ -377,7 +377,7 @@ func (x *crash) csvs() map[string]string {
 	return all
 }
 
-// outcome is the end of a real run: each job of each cell, its end, and the tables that there are.
+// outcome describes the end of a real run: how each job of each cell ended, and the existing tables.
 func (x *crash) outcome() []string {
 	x.Helper()
 	var all []string
@@ -398,7 +398,7 @@ func (x *crash) outcome() []string {
 	return all
 }
 
-// unrecorded lists files of the results that belong to nothing that is recorded.
+// unrecorded returns files of the results that belong to no record.
 func (x *crash) unrecorded() (left []string) {
 	x.Helper()
 	e, err := record.Open(x.results())
@@ -494,8 +494,8 @@ func runUnbroken(t *testing.T, c combination) unbroken {
 	return u
 }
 
-// Whatever befalls a run, after a resume there are the same results as of a run that nothing befalls, nothing runs, and
-// no output is without its record. Simulations give the same tables to the byte; of real runs the same jobs finish.
+// After any fault and a resume, the results are those of a run without a fault. Nothing still runs, and each output has
+// its record. Simulations give identical tables; in real runs the same jobs finish.
 func TestCrashAndResume(t *testing.T) {
 	if *crashes == 0 {
 		t.Skip("make chaos lets everything befall runs on all engines")
@@ -546,10 +546,11 @@ func TestCrashAndResume(t *testing.T) {
 	}
 }
 
-// tries lets the fault befall a run, resumes it and looks at the results.
+// tries causes the fault in a run, resumes the run and checks the results.
 func (x *crash) tries(want unbroken) {
 	x.Helper()
-	// A run has not always as many changes, and one without an effect may be the last: the first one always befalls it.
+	// The number of changes varies between runs, and a fault at the last one may have no effect. At the first change it
+	// always has.
 	for from := 1 + x.random.IntN(want.changes); !x.befall(from); from /= 2 {
 		if from == 1 {
 			x.Fatalf("%s: nothing befalls the run, which has %d changes", x.combination, want.changes)

@@ -38,13 +38,13 @@ func (s *sandbox) write(name, text string) {
 	}
 }
 
-// change rewrites the experiment, with a text of it replaced.
+// change replaces a text in the experiment.
 func (s *sandbox) change(experiment, from, to string) {
 	s.Helper()
 	s.write("e.hcl", strings.Replace(experiment, from, to, 1))
 }
 
-// plans fails the test where the plan of the experiment lacks a text.
+// plans fails the test if the plan of the experiment lacks a text.
 func (s *sandbox) plans(texts ...string) {
 	s.Helper()
 	contains(s.T, "the plan", outputOf(s.T, "plan", "--out", s.out, s.file), texts...)
@@ -78,7 +78,7 @@ func (s *sandbox) table(name string) []map[string]string {
 	return readTable(s.T, s.result(name))
 }
 
-// holds fails the test where a file of the results lacks a text.
+// holds fails the test if a file of the results lacks a text.
 func (s *sandbox) holds(name string, texts ...string) {
 	s.Helper()
 	raw, err := os.ReadFile(s.result(name))

@@ -27,7 +27,7 @@ var (
 	killsSeed     = flag.Uint64("kills-seed", 1, "what the moments of TestTorture are drawn from")
 )
 
-// The moments at which tfexp is killed: in a stage, with the sign that it has begun.
+// The moments at which tfexp is killed: a stage, and a function that reports whether it has begun.
 var moments = []struct {
 	name  string
 	begun func(dir, journal string) bool
@@ -42,8 +42,7 @@ var moments = []struct {
 	{"report", func(_, journal string) bool { return strings.Contains(journal, `"unit":"plot"`) }},
 }
 
-// tfexp is killed at random moments, again and again: nothing that had finished is lost or done twice, and nothing
-// runs on.
+// tfexp is killed at random moments, repeatedly. No finished work may be lost or done twice, and no process may remain.
 func TestTorture(t *testing.T) {
 	if *kills == 0 {
 		t.Skip("make torture kills tfexp again and again")
@@ -83,7 +82,7 @@ func TestTorture(t *testing.T) {
 // torture is one experiment that is killed.
 type torture struct {
 	*crash
-	nobody   bool            // run by a user without rights, and so without control groups
+	nobody   bool            // whether it runs as a user without rights, and so without control groups
 	finished map[string]bool // units finished by the journal, before the last start
 }
 
@@ -199,7 +198,7 @@ func (x *torture) check(before int) {
 	}
 }
 
-// finish lets the run end: all results exist, and nothing else remains.
+// finish lets the run end: all results must exist, and nothing else.
 func (x *torture) finish() {
 	x.Helper()
 	before := len(x.journal())
