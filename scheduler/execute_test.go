@@ -231,7 +231,7 @@ func TestDecisionsSayWhy(t *testing.T) {
 	_, tr := simulate(t, Run{Policy: Policy{Backfill: EASY}, Cluster: one(4), Jobs: jobs}, nil)
 	want := []Decision{
 		{At: 0, Kind: Start, Job: 0, Cores: CoreSet{{Lo: 0, Hi: 3}}, Reason: "first in the order"},
-		{At: 2 * time.Second, Kind: Start, Job: 3, Cores: CoreSet{{Lo: 3, Hi: 4}}, Reason: "fits beside those before it",
+		{At: 2 * time.Second, Kind: Start, Job: 3, Cores: CoreSet{{Lo: 3, Hi: 4}}, Reason: "fits while jobs before it wait",
 			Passed: []Passed{
 				{Job: 1, Reason: "needs 4 cores, 1 are free", Lacks: []cluster.Lack{{What: "cores", Need: 4, Free: 1}}},
 				{Job: 2, Reason: `would delay "B", which is to start at 4s`},

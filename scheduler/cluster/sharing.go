@@ -15,7 +15,7 @@ type Beside struct {
 // nodes. It does not mark them as held.
 func (m *Machine) Beside(host Grant, who Beside, nodes []int32, need Room) (Grant, error) {
 	if len(host.GPUs) == 0 || m.doubled != nil && m.doubled[host.GPUs[0].Lo] {
-		return Grant{}, fmt.Errorf("the job %q has no GPUs that it could share with one other", who.Name)
+		return Grant{}, fmt.Errorf("job %q has no GPUs that another job can share", who.Name)
 	}
 	need.GPUs = 0
 	g := m.Choose(nodes, need, Grant{})

@@ -64,7 +64,7 @@ type Solution struct {
 }
 
 // ErrNoOptimum is returned if the program has no solution, or its objective has no bound.
-var ErrNoOptimum = errors.New("lp: the program has no solution, or no finite one")
+var ErrNoOptimum = errors.New("lp: the program has no solution, or its objective has no bound")
 
 const (
 	// mostSteps is the greatest number of steps. If the best point is not good after them, Solve returns an error.
@@ -95,13 +95,13 @@ func (p *Problem) check() error {
 		return true
 	}
 	if p.Uses != nil && len(p.Uses) != len(p.Limits) {
-		return fmt.Errorf("lp: the shared variable uses %d of %d limits", len(p.Uses), len(p.Limits))
+		return fmt.Errorf("lp: the shared variable has %d coefficients for %d limits", len(p.Uses), len(p.Limits))
 	}
 	ok := finite(p.Limits...) && finite(p.Gain) && finite(p.Uses...)
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
 		if len(b.Uses) != len(b.Gain) {
-			return fmt.Errorf("lp: block %d has %d variables, but what %d use", i, len(b.Gain), len(b.Uses))
+			return fmt.Errorf("lp: block %d has %d variables, but Uses has %d", i, len(b.Gain), len(b.Uses))
 		}
 		ok = ok && finite(b.Gain...)
 		limits := len(p.Limits)
@@ -110,18 +110,18 @@ func (p *Problem) check() error {
 		}
 		for _, l := range b.Limits {
 			if l < 0 || int(l) >= len(p.Limits) {
-				return fmt.Errorf("lp: block %d has to do with limit %d of %d", i, l, len(p.Limits))
+				return fmt.Errorf("lp: block %d names limit %d, but there are %d limits", i, l, len(p.Limits))
 			}
 		}
 		for _, u := range b.Uses {
 			if len(u) != limits {
-				return fmt.Errorf("lp: a variable of block %d uses %d of %d limits", i, len(u), limits)
+				return fmt.Errorf("lp: a variable of block %d has %d coefficients for %d limits", i, len(u), limits)
 			}
 			ok = ok && finite(u...)
 		}
 		for _, r := range b.Rows {
 			if len(r.X) != len(b.Gain) {
-				return fmt.Errorf("lp: a row of block %d has %d of %d variables", i, len(r.X), len(b.Gain))
+				return fmt.Errorf("lp: a row of block %d has %d coefficients for %d variables", i, len(r.X), len(b.Gain))
 			}
 			ok = ok && finite(r.X...) && finite(r.Z, r.Most)
 		}

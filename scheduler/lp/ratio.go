@@ -108,7 +108,7 @@ func newPath(parts []Part, limits []float64) (*path, error) {
 		}
 		n := len(b.types)
 		if n == 0 || !(b.Left > 0) || !(b.Whole > 0) {
-			return nil, fmt.Errorf("%w: job %d can run nowhere, or has nothing left", ErrNoOptimum, i)
+			return nil, fmt.Errorf("%w: job %d cannot run on any device, or has no remaining work", ErrNoOptimum, i)
 		}
 		b.x, b.dx, b.chol, b.border = make([]float64, n), make([]float64, n), make([]float64, n*n), make([]float64, n*(n+1))
 		p.terms += float64(n) + 3

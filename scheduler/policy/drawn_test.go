@@ -61,7 +61,7 @@ func TestDrawn(t *testing.T) {
 			D |  1|
 			`, `
 			0s A: first in the order
-			2s D: fits beside those before it; B needs 2 cores, 1 are free; C would delay "B", which is to start at 3s
+			2s D: fits while jobs before it wait; B needs 2 cores, 1 are free; C would delay "B", which is to start at 3s
 			3s B: first in the order
 			4s C: first in the order
 			`},

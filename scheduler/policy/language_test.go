@@ -83,7 +83,7 @@ func TestWordsOfArguments(t *testing.T) {
 // TestBadSettings: values that are out of range, of another type, or that no policy has.
 func TestBadSettings(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"quantum": "fast"}`: "setting quantum", `{"speed": "1"}`: "no policy has it", `[]`: "cannot unmarshal",
+		`{"quantum": "fast"}`: "setting quantum", `{"speed": "1"}`: "no policy reads it", `[]`: "cannot unmarshal",
 		`{"alpha": "much"}`: "setting alpha", `{"replan": "perhaps"}`: "setting replan",
 	} {
 		var s policy.Settings

@@ -212,7 +212,7 @@ func (d *sharer) apply(s *sharing) error {
 		return nil
 	}
 	shrinks := func(held, share int32) bool { return share < held }
-	if err := d.resize(s, shrinks, "its share is smaller, for others wait"); err != nil {
+	if err := d.resize(s, shrinks, "its share is smaller because other jobs wait"); err != nil {
 		return err
 	}
 	grows := func(held, share int32) bool { return share > held }
@@ -221,7 +221,7 @@ func (d *sharer) apply(s *sharing) error {
 	}
 	for _, w := range s.waiting {
 		j := d.Job(w.job)
-		cores, why := j.Request(), "its request is free"
+		cores, why := j.Request(), "its requested cores are free"
 		nodes, ok := []int32{w.node}, true
 		if w.node == nobody {
 			nodes, ok = j.Fits(cores)

@@ -56,7 +56,7 @@ func newPairDesk(s Setup, order scheduler.Ranker) scheduler.Admitter {
 
 // HeldBack implements scheduler.Admitter.
 func (d *pairDesk) HeldBack(scheduler.View, int32) string {
-	return "a better pair of job and resource was taken"
+	return "another pair of job and alternative is before it"
 }
 
 // Admit implements scheduler.Admitter.
@@ -87,7 +87,7 @@ func (d *pairDesk) Admit(v scheduler.View, h scheduler.Actions) error {
 			h.Choose(p.job, now)
 			continue
 		}
-		if err := h.Start(p.job, j.Request(), nodes, "the first pair of job and resource that has room"); err != nil {
+		if err := h.Start(p.job, j.Request(), nodes, "the first pair of job and alternative that has room"); err != nil {
 			return err
 		}
 	}

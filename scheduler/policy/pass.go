@@ -102,7 +102,7 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Actions) error {
 		case ok:
 			why := "first in the order"
 			if blocked {
-				why = "fits beside those before it"
+				why = "fits while jobs before it wait"
 			}
 			if err := h.Start(number, cores, nodes, why); err != nil {
 				return err
@@ -154,5 +154,5 @@ func (p *pass) HeldBack(v scheduler.View, _ int32) string {
 	if p.Backfill.HeldBack != nil {
 		return p.Backfill.HeldBack(v, &p.held)
 	}
-	return "comes after one that cannot start"
+	return "waits behind a job that cannot start"
 }

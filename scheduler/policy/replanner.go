@@ -58,7 +58,7 @@ func newReplanner(order scheduler.Ranker) *replanner {
 
 // HeldBack implements scheduler.Admitter.
 func (p *replanner) HeldBack(scheduler.View, int32) string {
-	return "has no place beside those before it"
+	return "has no room next to the jobs before it"
 }
 
 // Admit implements scheduler.Admitter.
@@ -102,11 +102,11 @@ func (p *replanner) clear() {
 func (p *replanner) leaves(j scheduler.JobView) string {
 	i := slices.IndexFunc(p.targets, func(t target) bool { return t.job == j.Number() })
 	if i < 0 {
-		return "others come before it"
+		return "jobs before it need its resources"
 	}
 	switch t := p.targets[i]; {
 	case t.alternative != j.Alternative():
-		return "goes on with another alternative"
+		return "continues with another alternative"
 	case !slices.Equal(p.nodes[t.from:t.to], j.Home()):
 		return "moves to other nodes"
 	}

@@ -173,7 +173,7 @@ func (s *Settings) UnmarshalJSON(b []byte) error {
 		delete(texts, a.Name)
 	}
 	for name := range texts {
-		return fmt.Errorf("setting %s: no policy has it", name)
+		return fmt.Errorf("setting %q: no policy reads it", name)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (n *serverNodes) acquire(v int32) error {
 	}
 	server, err := n.source.Acquire(int(v))
 	if err != nil {
-		return fmt.Errorf("acquire node %q: %w", n.cluster.Nodes[v].Name, err)
+		return fmt.Errorf("request a server for node %q: %w", n.cluster.Nodes[v].Name, err)
 	}
 	if server == nil {
 		n.all[v].phase = over
@@ -131,7 +131,7 @@ func (n *serverNodes) Notice(e *scheduler.Notice, now time.Duration) (lost bool,
 	case e.Kind == scheduler.NodeDown && (s.phase == up || s.phase == warned):
 		return true, nil
 	default:
-		return false, fmt.Errorf("engine: %s does not fit the state of node %q", e.Kind, n.cluster.Nodes[v].Name)
+		return false, fmt.Errorf("engine reported %q for node %q, whose state does not allow it", e.Kind, n.cluster.Nodes[v].Name)
 	}
 	return false, nil
 }

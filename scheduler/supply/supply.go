@@ -73,7 +73,7 @@ type Servers struct {
 func New(r *scheduler.Run, m *cluster.Machine, k scheduler.Kernel) (*Servers, error) {
 	engine, ok := r.Engine.(Provider)
 	if !ok {
-		return nil, errors.New("cluster: there are nodes that come and go, and an engine that cannot acquire them")
+		return nil, errors.New("cluster: some nodes come and go, but the engine cannot request servers for them")
 	}
 	s := &Servers{Kernel: k, Engine: engine, cluster: r.Cluster}
 	var err error

@@ -62,7 +62,7 @@ func (v *Validator) hold(h *holders, e *scheduler.Event, set scheduler.CoreSet) 
 	for _, span := range set {
 		for c := int(span.Lo); c < int(span.Hi); c++ {
 			if c >= len(h.job) {
-				v.report(e.At, e.Job, "job %q is given %s %d of %d", v.name(e.Job), h.what, c, len(h.job))
+				v.report(e.At, e.Job, "job %q gets %s %d, but the cluster has only %d", v.name(e.Job), h.what, c, len(h.job))
 				continue
 			}
 			if h.job[c] >= 0 {
@@ -157,7 +157,7 @@ func (v *Validator) takeMemory(e *scheduler.Event, t *traced) {
 	for i, node := range t.nodes {
 		v.memory[node] -= v.memoryOn(e.Job, t, i)
 		if v.cluster.Nodes[node].Memory > 0 && v.memory[node] < 0 {
-			v.report(e.At, e.Job, "job %q takes node %d %d bytes over its memory", v.name(e.Job), node, -v.memory[node])
+			v.report(e.At, e.Job, "with job %q, the jobs on node %d need %d bytes more than its memory", v.name(e.Job), node, -v.memory[node])
 		}
 	}
 }

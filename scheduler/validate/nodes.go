@@ -28,7 +28,7 @@ func (v *Validator) node(e *scheduler.Event) {
 		ok = !s.asked
 		s.asked, s.elsewhere = true, e.Server != nil && e.Server.Elsewhere
 		if e.Server == nil || e.Server.Created < e.At {
-			v.report(e.At, -1, "the server of node %d is created before it is asked for", e.Node)
+			v.report(e.At, -1, "the server of node %d is created before it is requested", e.Node)
 		}
 	case scheduler.NodeStart:
 		ok = s.asked && !s.up
@@ -39,7 +39,7 @@ func (v *Validator) node(e *scheduler.Event) {
 	case scheduler.NodeEnd:
 		ok = s.asked && (s.up || !e.Revoked)
 		if e.Revoked && s.warned && e.At < s.until && !s.elsewhere {
-			v.report(e.At, -1, "node %d is taken away before %s, which its warning said", e.Node, s.until)
+			v.report(e.At, -1, "node %d is taken away before %s, the instant in its warning", e.Node, s.until)
 		}
 		if !e.Revoked && len(s.tenants) > 0 {
 			v.report(e.At, -1, "node %d is given back while job %q is on it", e.Node, v.name(int(s.tenants[0])))
@@ -61,7 +61,7 @@ func (v *Validator) handled(e *scheduler.Event) {
 		v.orphans = slices.Delete(v.orphans, i, i+1)
 		return
 	}
-	v.report(e.At, int(v.orphans[0]), "job %q goes on, but a node of it was taken away", v.name(int(v.orphans[0])))
+	v.report(e.At, int(v.orphans[0]), "job %q continues, but its node was taken away", v.name(int(v.orphans[0])))
 	v.orphans = v.orphans[:0]
 }
 
@@ -102,12 +102,12 @@ func (v *Validator) attempt(e *scheduler.Event, t *traced) {
 		return
 	}
 	if a.From > t.kept+rounding {
-		v.report(e.At, e.Job, "job %q began an attempt with %s of work, but its last checkpoint held %s",
+		v.report(e.At, e.Job, "job %q started an attempt with %s of finished work, but its last checkpoint has %s",
 			v.name(e.Job), a.From, t.kept)
 	}
 	if a.Done+rounding < a.From || a.Kept > a.Done+rounding || a.Kept+rounding < min(a.From, t.kept) ||
 		min(a.Checkpoints, a.Restore) < 0 {
-		v.report(e.At, e.Job, "job %q: an attempt went from %s to %s of work and keeps %s",
+		v.report(e.At, e.Job, "job %q: an attempt started with %s of finished work, ended with %s and keeps %s",
 			v.name(e.Job), a.From, a.Done, a.Kept)
 	}
 	t.kept = a.Kept

@@ -13,7 +13,7 @@ func (v *Validator) elastic(e *scheduler.Event, t *traced) {
 	j := v.job(e.Job)
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
 	if each := max(j.Threads/max(j.GPUs, 1), 1); gpus < 1 || cores != each*gpus && (cores != j.Threads || gpus != j.GPUs) {
-		v.report(e.At, e.Job, "job %q is given %d cores and %d GPUs, not %d for each", j.Name, cores, gpus, each)
+		v.report(e.At, e.Job, "job %q gets %d cores and %d GPUs, not %d cores for each GPU", j.Name, cores, gpus, each)
 	}
 	onCores := v.hold(&v.cores, e, e.Cores)
 	onGPUs := v.hold(&v.gpus, e, e.GPUs)
@@ -72,12 +72,12 @@ func (p *profiling) together(v *Validator, job int) string {
 // sample checks the end of a sample: the group must not have run one with this alternative before.
 func (p *profiling) sample(v *Validator, e *scheduler.Event, t *traced) {
 	if p == nil {
-		v.report(e.At, e.Job, "job %q runs as a sample, and its policy takes none", v.name(e.Job))
+		v.report(e.At, e.Job, "job %q runs as a sample, but its policy takes no samples", v.name(e.Job))
 		return
 	}
 	who := p.together(v, e.Job)
 	if slices.Contains(p.sampled[who], t.alternative) {
-		v.report(e.At, e.Job, "job %q runs as a sample of alternative %d again", v.name(e.Job), t.alternative)
+		v.report(e.At, e.Job, "job %q runs as a sample of alternative %d a second time", v.name(e.Job), t.alternative)
 	}
 	p.sampled[who] = append(p.sampled[who], t.alternative)
 }
@@ -91,7 +91,7 @@ func (p *profiling) finish(v *Validator, e *scheduler.Event) {
 		}
 	}
 	if has := len(p.sampled[p.together(v, e.Job)]); has < max(want, 1) {
-		v.report(e.At, e.Job, "job %q was scheduled after %d of %d samples", j.Name, has, max(want, 1))
+		v.report(e.At, e.Job, "job %q finished after only %d of %d samples", j.Name, has, max(want, 1))
 	}
 }
 
@@ -105,16 +105,16 @@ func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 	h.clear()
 	with := e.Beside.Job
 	if with < 0 || with >= v.jobs.Len() || with == e.Job {
-		v.report(e.At, e.Job, "job %q shares GPUs with job number %d, which is none", v.name(e.Job), with)
+		v.report(e.At, e.Job, "job %q shares GPUs with job number %d, which does not exist", v.name(e.Job), with)
 		return h.byNode
 	}
 	other := v.life(with)
 	switch {
 	case other.state != scheduler.Running || !slices.Equal(other.gpus, e.GPUs) || len(e.GPUs) == 0:
-		v.report(e.At, e.Job, "job %q shares GPUs %s with %q, which does not hold just these", v.name(e.Job), e.GPUs,
+		v.report(e.At, e.Job, "job %q shares GPUs %s with %q, which holds other GPUs", v.name(e.Job), e.GPUs,
 			v.name(with))
 	case !v.knows(e.Job, with) || !v.knows(with, e.Job):
-		v.report(e.At, e.Job, "job %q shares GPUs with %q, and is not known to run beside it", v.name(e.Job), v.name(with))
+		v.report(e.At, e.Job, "job %q shares GPUs with %q, but its speed together with it is not known", v.name(e.Job), v.name(with))
 	}
 	if h.second == nil {
 		h.second = slices.Repeat([]int32{-1}, len(h.job))
@@ -122,7 +122,7 @@ func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 	e.GPUs.Each(func(c int) {
 		switch {
 		case c >= len(h.job):
-			v.report(e.At, e.Job, "job %q is given %s %d of %d", v.name(e.Job), h.what, c, len(h.job))
+			v.report(e.At, e.Job, "job %q gets %s %d, but the cluster has only %d", v.name(e.Job), h.what, c, len(h.job))
 			return
 		case h.second[c] >= 0:
 			v.report(e.At, e.Job, "%s %d is held by three jobs: %q, %q and %q", h.what, c, v.name(int(h.job[c])),
@@ -162,7 +162,7 @@ func (v *Validator) divided(e *scheduler.Event, t *traced) {
 	j := v.job(e.Job)
 	ask := requestOf(j, t.alternative)
 	if cores, gpus := e.Cores.Count(), e.GPUs.Count(); cores != ask.Threads || gpus != ask.GPUs {
-		v.report(e.At, e.Job, "job %q is given %d cores and %d GPUs instead of %d and %d", j.Name, cores, gpus,
+		v.report(e.At, e.Job, "job %q gets %d cores and %d GPUs instead of %d cores and %d GPUs", j.Name, cores, gpus,
 			ask.Threads, ask.GPUs)
 		return
 	}
@@ -179,7 +179,7 @@ func (v *Validator) divided(e *scheduler.Event, t *traced) {
 				ask.GPU)
 		}
 		if c*ask.GPUs != g*ask.Threads {
-			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs on node %d, and asks for %d and %d in all", j.Name, c, g,
+			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs on node %d, which are no whole units of its %d cores and %d GPUs", j.Name, c, g,
 				node,
 				ask.Threads, ask.GPUs)
 		}

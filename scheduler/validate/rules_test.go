@@ -107,9 +107,9 @@ func TestDividedJobs(t *testing.T) {
 		want        []string
 	}{
 		{"on one node", cores(0, 4), cores(0, 2), "", nil},
-		{"less", cores(0, 2), cores(0, 1), "", []string{"is given 2 cores and 1 GPUs instead of 4 and 2"}},
+		{"less", cores(0, 2), cores(0, 1), "", []string{"gets 2 cores and 1 GPUs instead of 4 cores and 2 GPUs"}},
 		{"cores apart from GPUs", scheduler.CoreSet{{Lo: 0, Hi: 3}, {Lo: 4, Hi: 5}}, scheduler.CoreSet{{Lo: 0, Hi: 1}, {Lo: 2, Hi: 3}}, "",
-			[]string{"has 3 cores and 1 GPUs on node 0, and asks for 4 and 2 in all", "has 1 cores and 1 GPUs on node 1", "is on 2 nodes without parts"}},
+			[]string{"has 3 cores and 1 GPUs on node 0, which are no whole units of its 4 cores and 2 GPUs", "has 1 cores and 1 GPUs on node 1", "is on 2 nodes without parts"}},
 		{"without parts", scheduler.CoreSet{{Lo: 0, Hi: 2}, {Lo: 4, Hi: 6}}, scheduler.CoreSet{{Lo: 0, Hi: 1}, {Lo: 2, Hi: 3}}, "", []string{"is on 2 nodes without parts"}},
 		{"of its type", cores(0, 4), cores(0, 2), "V100", nil},
 		{"of another type", cores(4, 8), cores(2, 4), "V100", []string{"is on node 1, whose GPUs are of the type \"K80\" instead of \"V100\""}},
@@ -148,8 +148,8 @@ func TestElasticJobs(t *testing.T) {
 		want        []string
 	}{
 		{"as it asks", cores(0, 4), cores(0, 2), nil}, {"one", cores(0, 2), cores(0, 1), nil}, {"more", cores(0, 8), cores(0, 4), nil},
-		{"none", cores(0, 2), nil, []string{"is given 2 cores and 0 GPUs, not 2 for each"}},
-		{"a core too many", cores(0, 3), cores(0, 1), []string{"is given 3 cores and 1 GPUs, not 2 for each"}},
+		{"none", cores(0, 2), nil, []string{"gets 2 cores and 0 GPUs, not 2 cores for each GPU"}},
+		{"a core too many", cores(0, 3), cores(0, 1), []string{"gets 3 cores and 1 GPUs, not 2 cores for each GPU"}},
 		{"on two nodes", scheduler.CoreSet{{Lo: 0, Hi: 2}, {Lo: 8, Hi: 10}}, scheduler.CoreSet{{Lo: 0, Hi: 1}, {Lo: 4, Hi: 5}}, []string{"is on 2 nodes without parts"}},
 	} {
 		job := scheduler.Job{Name: "j", Threads: 4, GPUs: 2, Elastic: true}
@@ -185,7 +185,7 @@ func TestLivesOfNodes(t *testing.T) {
 		want   []string
 	}{
 		{"a life", []scheduler.Event{arrive, asked, up, start, warned, gone, revoke}, nil},
-		{"lost, and not noticed", []scheduler.Event{arrive, asked, up, start, warned, gone, finish}, []string{"goes on, but a node of it was taken away"}},
+		{"lost, and not noticed", []scheduler.Event{arrive, asked, up, start, warned, gone, finish}, []string{"continues, but its node was taken away"}},
 		{"no server", []scheduler.Event{arrive, asked, start}, []string{"is on node 1, which has no server"}},
 		{"started after a warning", []scheduler.Event{arrive, asked, up, warned, late}, []string{"starts on node 1, which is to be taken away"}},
 		{"asked for twice", []scheduler.Event{asked, asked}, []string{"\"node_request\" happens to node 1, whose state does not allow it"}},
@@ -193,14 +193,14 @@ func TestLivesOfNodes(t *testing.T) {
 		{"up unasked", []scheduler.Event{up}, []string{"\"node_up\" happens to node 1, whose state does not allow it"}},
 		{"warned twice", []scheduler.Event{asked, up, warned, warned}, []string{"\"node_warned\" happens to node 1, whose state does not allow it"}},
 		{"warned before it is up", []scheduler.Event{asked, warned}, []string{"\"node_warned\" happens to node 1, whose state does not allow it"}},
-		{"taken away too early", []scheduler.Event{asked, up, node(3, scheduler.NodeWarning), early}, []string{"is taken away before 9s, which its warning said"}},
+		{"taken away too early", []scheduler.Event{asked, up, node(3, scheduler.NodeWarning), early}, []string{"is taken away before 9s, the instant in its warning"}},
 		{"taken away without a warning", []scheduler.Event{asked, up, early}, nil},
 		{"taken away before it is up", []scheduler.Event{asked, early}, []string{"\"node_down\" happens to node 1, whose state does not allow it"}},
 		{"given back before it is up", []scheduler.Event{asked, node(3, scheduler.NodeEnd)}, nil},
 		{"given back unasked", []scheduler.Event{node(3, scheduler.NodeEnd)}, []string{"\"node_down\" happens to node 1, whose state does not allow it"}},
 		{"given back with a job", []scheduler.Event{arrive, asked, up, start, node(4, scheduler.NodeEnd)}, []string{"is given back while job \"j\" is on it"}},
-		{"created before it is asked for", []scheduler.Event{before}, []string{"is created before it is asked for"}},
-		{"without a server", []scheduler.Event{{At: sec(1), Kind: scheduler.NodeRequest, Node: 1, Job: -1}}, []string{"is created before it is asked for"}},
+		{"created before it is asked for", []scheduler.Event{before}, []string{"is created before it is requested"}},
+		{"without a server", []scheduler.Event{{At: sec(1), Kind: scheduler.NodeRequest, Node: 1, Job: -1}}, []string{"is created before it is requested"}},
 		{"a node that stands", []scheduler.Event{{Kind: scheduler.NodeStart, Node: 0, Job: -1}}, []string{"happens to node 0, which does not come and go"}},
 		{"a node below 0", []scheduler.Event{{Kind: scheduler.NodeStart, Node: -1, Job: -1}}, []string{"happens to node -1, which does not come and go"}},
 		{"a node too many", []scheduler.Event{{Kind: scheduler.NodeStart, Node: 2, Job: -1}}, []string{"happens to node 2, which does not come and go"}},

@@ -30,11 +30,11 @@ func TestSharedGPUs(t *testing.T) {
 		want   string // in the only violation
 	}{
 		"two":           {[]scheduler.Event{start(0, 0, nil), start(1, 0, with)}, ""},
-		"not known":     {[]scheduler.Event{start(0, 0, nil), start(2, 0, with)}, "is not known to run beside it"},
+		"not known":     {[]scheduler.Event{start(0, 0, nil), start(2, 0, with)}, "its speed together with it is not known"},
 		"three":         {[]scheduler.Event{start(0, 0, nil), start(1, 0, with), start(3, 0, with)}, "held by three jobs"},
 		"unsaid":        {[]scheduler.Event{start(0, 0, nil), start(1, 0, nil)}, `GPU 0 is held by "A" and by "B"`},
-		"of nobody":     {[]scheduler.Event{start(1, 0, with)}, "does not hold just these"},
-		"another's GPU": {[]scheduler.Event{start(0, 0, nil), start(1, 1, with)}, "does not hold just these"},
+		"of nobody":     {[]scheduler.Event{start(1, 0, with)}, "which holds other GPUs"},
+		"another's GPU": {[]scheduler.Event{start(0, 0, nil), start(1, 1, with)}, "which holds other GPUs"},
 		"after one has ended": {[]scheduler.Event{
 			start(0, 0, nil), start(1, 0, with), {Kind: scheduler.Finish, Job: 0}, start(3, 0, nil),
 		}, `GPU 0 is held by "B" and by "D"`},

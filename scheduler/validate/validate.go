@@ -235,7 +235,7 @@ func (v *Validator) Event(e *scheduler.Event) {
 		v.holdNothing(e)
 	case scheduler.Retry:
 		if t.retries++; int(t.retries) > v.job(e.Job).Retries() {
-			v.report(e.At, e.Job, "job %q is tried again %d times instead of at most %d",
+			v.report(e.At, e.Job, "job %q is restarted %d times, more than its %d retries",
 				v.name(e.Job), t.retries, v.job(e.Job).Retries())
 		}
 		v.takeBack(e, t)
@@ -304,9 +304,9 @@ func (v *Validator) resume(e *scheduler.Event, t *traced, other bool) {
 	}
 	v.grant(e, t)
 	if moved := !slices.Equal(old, t.nodes) || !slices.Equal(units, t.units); moved && !e.Migrated {
-		v.report(e.At, e.Job, "job %q resumes on other nodes than it was paused on", v.name(e.Job))
+		v.report(e.At, e.Job, "job %q resumes on other nodes than before its pause", v.name(e.Job))
 	} else if e.Migrated && !moved && !other && len(e.GPUs) == 0 {
-		v.report(e.At, e.Job, "job %q migrates to the nodes on which it was", v.name(e.Job))
+		v.report(e.At, e.Job, "job %q migrates to the nodes on which it was before", v.name(e.Job))
 	}
 	if e.Migrated && (memory > 0 || other) {
 		v.takeMemory(e, t)
@@ -317,7 +317,7 @@ func (v *Validator) resume(e *scheduler.Event, t *traced, other bool) {
 // back its grant.
 func (v *Validator) reconfigure(e *scheduler.Event, t *traced) {
 	if !t.steered {
-		v.report(e.At, e.Job, "job %q is reconfigured, and no controller has decided it", v.name(e.Job))
+		v.report(e.At, e.Job, "job %q is reconfigured without a decision of its controller", v.name(e.Job))
 	}
 	if t.state != scheduler.Queued {
 		t.reconfigured++
@@ -430,7 +430,7 @@ func (v *Validator) passTime(at time.Duration, t *traced) {
 func (v *Validator) choose(e *scheduler.Event, t *traced) {
 	alternatives := v.job(e.Job).Alternatives()
 	if e.Alternative < 0 || e.Alternative >= max(len(alternatives), 1) {
-		v.report(e.At, e.Job, "job %q starts with alternative %d of %d", v.name(e.Job), e.Alternative, len(alternatives))
+		v.report(e.At, e.Job, "job %q starts with alternative %d, but has only %d", v.name(e.Job), e.Alternative, len(alternatives))
 		return
 	}
 	t.alternative = int32(e.Alternative)
@@ -472,7 +472,7 @@ func (v *Validator) grant(e *scheduler.Event, t *traced) {
 		return
 	}
 	if cores < int(t.low) || cores > int(t.high) {
-		v.report(e.At, e.Job, "job %q is given %d cores, not %d … %d", j.Name, cores, t.low, t.high)
+		v.report(e.At, e.Job, "job %q gets %d cores, outside its bounds %d … %d", j.Name, cores, t.low, t.high)
 	}
 	if !j.Malleable && cores != int(t.size) {
 		v.report(e.At, e.Job, "the rigid job %q changes from %d to %d cores", j.Name, t.size, cores)
@@ -482,7 +482,7 @@ func (v *Validator) grant(e *scheduler.Event, t *traced) {
 		wantGPUs, wantGPU = all[t.alternative].GPUs, all[t.alternative].GPU
 	}
 	if gpus != wantGPUs {
-		v.report(e.At, e.Job, "job %q is given %d GPUs instead of %d", j.Name, gpus, wantGPUs)
+		v.report(e.At, e.Job, "job %q gets %d GPUs instead of %d", j.Name, gpus, wantGPUs)
 	}
 	onCores := v.hold(&v.cores, e, e.Cores)
 	onGPUs := v.holdGPUs(e)
@@ -496,7 +496,7 @@ func (v *Validator) grant(e *scheduler.Event, t *traced) {
 				j.Name, node, has, wantGPU)
 		}
 		if c*max(j.Nodes, 1) != cores || g*max(j.Nodes, 1) != gpus {
-			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs of its %d and %d on node %d of %d",
+			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs, of %d cores and %d GPUs in all, on node %d, but runs on %d nodes",
 				j.Name, c, g, cores, gpus, node, max(j.Nodes, 1))
 		}
 	}
@@ -529,7 +529,7 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 			continue // the run ended before it arrived
 		}
 		if t.finish == scheduler.Never {
-			v.report(v.last, i, "job %q has no end, it is %s", v.name(i), t.state)
+			v.report(v.last, i, "job %q does not end: at the end of the trace it is %s", v.name(i), t.state)
 			continue
 		}
 		var r *scheduler.Result

@@ -109,22 +109,22 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 		}, "is held by"},
 		{"a core that is not there", func(r *Run, o *Outcome, e *[]Event) {
 			(*e)[nth(*e, Start, 0)].Cores = CoreSet{{Lo: 6, Hi: 10}}
-		}, "core 8 of 8"},
+		}, "core 8, but the cluster has only 8"},
 		{"a GPU too many", func(r *Run, o *Outcome, e *[]Event) {
 			(*e)[nth(*e, Start, 1)].GPUs = CoreSet{{Lo: 0, Hi: 1}}
 		}, "GPUs instead of"},
 		{"over the memory", func(r *Run, o *Outcome, e *[]Event) {
 			r.Jobs[0].Memory = 11
-		}, "over its memory"},
+		}, "bytes more than its memory"},
 		{"a job without an end", func(r *Run, o *Outcome, e *[]Event) {
 			*e = slices.Delete(*e, nth(*e, Finish, 4), nth(*e, Finish, 4)+1)
-		}, "has no end"},
+		}, "does not end"},
 		{"a job that ends twice", func(r *Run, o *Outcome, e *[]Event) {
 			*e = append(*e, (*e)[nth(*e, Finish, 4)])
 		}, `which is finished`},
 		{"a job that is never mentioned", func(r *Run, o *Outcome, e *[]Event) {
 			*e = slices.DeleteFunc(*e, func(x Event) bool { return x.Job == 4 })
-		}, "has no end"},
+		}, "does not end"},
 		{"a start before the arrival", func(r *Run, o *Outcome, e *[]Event) {
 			i := nth(*e, Arrive, 2)
 			(*e)[i], (*e)[i-1] = (*e)[i-1], (*e)[i]
@@ -160,10 +160,10 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 		}, "the rigid job"},
 		{"less than the minimum", func(r *Run, o *Outcome, e *[]Event) {
 			r.Jobs[1].MinThreads, r.Jobs[1].Threads = 3, 3
-		}, "not 3 … 3"},
+		}, "outside its bounds 3 … 3"},
 		{"more than the maximum", func(r *Run, o *Outcome, e *[]Event) {
 			r.Jobs[1].Threads = 1
-		}, "not 1 … 1"},
+		}, "outside its bounds 1 … 1"},
 		{"a gang that is not whole", func(r *Run, o *Outcome, e *[]Event) {
 			for i := range *e {
 				if x := &(*e)[i]; x.Job == 4 && x.Kind == Start {

@@ -41,7 +41,7 @@ class Easy(Policy):
                 break
             nodes = cluster.fits(job)
             if nodes and (held is None or held.lets_pass(job, nodes, cluster.now_ns)):
-                job.start(why="first in the order" if held is None else "fits beside those before it")
+                job.start(why="first in the order" if held is None else "fits while jobs before it wait")
             elif held is None:
                 held = Reservation(job, running, cluster)
             elif nodes:
