@@ -166,8 +166,7 @@ type Spec struct {
 	//
 	//	replicates = 10
 	Replicates int `arg:"replicates" default:"5" min:"1" max:"100000"`
-	// The unit of money of all prices and costs, which tables, pictures and sentences name. The columns of files keep their
-	// names, such as `cost_usd`.
+	// The currency of all prices and costs. The columns of files keep their names, such as `cost_usd`.
 	//
 	//	currency = "EUR"
 	Currency string `arg:"currency" default:"USD"`
@@ -175,8 +174,8 @@ type Spec struct {
 	//
 	//	records = "metrics"
 	Records string `arg:"records" default:"all" allowed:"all metrics"`
-	// The longest that a cell may run, in its own time (virtual on `simulated`). A cell with unfinished jobs at
-	// that time is closed as saturated: its jobs are stopped, and it counts as failed.
+	// The longest time of a cell (simulated time on `simulated`). A cell with unfinished jobs at that time is closed as
+	// saturated: its jobs are stopped, and it counts as failed.
 	//
 	// Default: no end.
 	//
