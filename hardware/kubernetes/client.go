@@ -134,8 +134,8 @@ func refused(err error, codes ...int) bool {
 	return false
 }
 
-// noPermission reports whether the user lacks the permission for a call. Refusals by admission controllers have the
-// same status code, and are not meant.
+// noPermission reports whether the user lacks the permission for a call. A refusal by an admission controller has the
+// same status code, but does not count.
 func noPermission(err error) bool {
 	var e *callError
 	return errors.As(err, &e) && e.code == http.StatusForbidden && strings.Contains(e.text, " cannot ")
@@ -197,7 +197,7 @@ func (c *client) starts(err error, since time.Time) bool {
 	return allowed
 }
 
-// right returns the permission that a call needs, for the map allowed.
+// right returns the permission that a call needs, as a key of allowed.
 func (c *call) right() string { return c.verb + " " + c.resource + " " + c.namespace }
 
 func (c *client) once(ctx context.Context, what call, into any) error {

@@ -76,7 +76,7 @@ func init() {
 	})
 }
 
-// decides refuses the order on hardware without such a cluster, and warns how it is simulated.
+// decides refuses the order on real hardware whose jobs do not run in pods, and warns how simulations treat the order.
 func decides(c *language.Checker, p *experiment.Policy, h *experiment.Hardware) {
 	at := language.Place(p.At, "order", p.Range)
 	switch _, ok := h.Settings.(Settings); {
