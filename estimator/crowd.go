@@ -12,13 +12,13 @@ import (
 type Slowed struct{ Own, Others, Total, Times, SD float64 }
 
 // Prior of the contention of a machine that was not measured. It has means and standard deviations of the three
-// parameters, before ContentionOf maps them (a serial part of 2%, a capacity of all cores, a sharp bend). It also has
-// the relative standard deviation of a measured slowdown.
+// parameters, before ContentionOf maps them (a serial part of 2%, a capacity of all cores, a sharp bend).
 var (
 	crowdMean = [3]float64{-3.9, 0, math.Ln2 * 2}
 	crowdSD   = [3]float64{1, 0.5, 0.7}
 )
 
+// slowedSD is the standard deviation of the logarithm of a measured slowdown, in addition to Slowed.SD.
 const slowedSD = 0.02
 
 // AnyMachine returns the contention law of a machine that was not measured.

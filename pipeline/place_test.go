@@ -246,7 +246,7 @@ func TestLinksOutOfTheResults(t *testing.T) {
 			continue
 		}
 		r := &run{Plan: p} // skips the check in Run, since a link may appear after it
-		if _, err := r.Prepare(cell, "description"); err == nil || !strings.Contains(err.Error(), "leads out of its folder") {
+		if _, err := r.Prepare(cell, "description"); err == nil || !strings.Contains(err.Error(), "leads outside its folder") {
 			t.Errorf("prepare a cell: %v", err)
 		}
 		left, err := os.ReadDir(filepath.Dir(kept))

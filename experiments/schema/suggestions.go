@@ -7,7 +7,7 @@ import (
 // longestName is the length in bytes of the longest name that is compared, to bound the work.
 const longestName = 100
 
-// Nearest returns the candidate of which `given` is probably a misspelling, or "". If several are equally near, it
+// Nearest returns the candidate that was probably misspelled as `given`, or "". If several are equally near, it
 // returns the first. In a short word, two mistakes are accepted only if the first letter is right. If no candidate is
 // near, it returns a candidate with these initials.
 func Nearest(given string, candidates []string) string {

@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// This file is tfexp's only door to the file system: make lint refuses the functions of package os that open, make,
-// change or remove files anywhere else.
+// All operations on files are in this file: `make lint` rejects functions of package os that open, create, change or
+// remove files anywhere else.
 
-// Fault, where a test sets it, is asked before each operation on files (open, read, write, sync, truncate, mkdir,
-// rename, link, chtimes, remove, lock, commit) and each start of a program (fork, exec). The operation fails with the
-// error that it returns.
+// Fault is for tests. If it is not nil, it is called before each operation on files (open, read, write, sync,
+// truncate, mkdir, rename, link, chtimes, remove, lock, commit) and each start of a program (fork, exec). If it
+// returns an error, the operation fails with that error.
 var Fault func(op, path string) error
 
-// Arrow is between the two paths of a rename or link that Fault is asked about.
+// Arrow separates the two paths of a rename or link in calls of Fault.
 const Arrow = " -> "
 
-// ErrTorn is returned by Fault for a write whose first half reaches the file.
+// ErrTorn is returned by Fault to write only the first half of the data.
 var ErrTorn = errors.New("the write was torn")
 
-// Try asks Fault.
+// Try calls Fault, if it is set.
 func Try(op, path string) error {
 	if f := Fault; f != nil {
 		return f(op, path)
@@ -38,19 +38,19 @@ func Try(op, path string) error {
 	return nil
 }
 
-// enclosed are the folders of results whose links lead nowhere else.
+// enclosed has the absolute paths of the folders of results whose links must not lead outside.
 var enclosed sync.Map // absolute path → true
 
-// Enclose marks a folder as one of results, which may come from somebody else. From then on, every read, write or
-// removal at a path below it stays below it, and a link out of it is an error, ErrOutside. The folder itself may
-// be a link, and need not exist yet.
+// Enclose marks a folder as a folder of results, whose content may come from somebody else. From then on, operations
+// on paths below it stay below it, and a link that leads outside is the error ErrOutside. The folder itself may be a
+// link, and need not exist yet.
 func Enclose(dir string) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		enclosed.Store(abs, true)
 	}
 }
 
-// disk are the methods of an *os.Root that the door uses.
+// disk has the methods of *os.Root that this package uses.
 type disk interface {
 	OpenFile(name string, flag int, mode fs.FileMode) (*os.File, error)
 	Mkdir(name string, mode fs.FileMode) error
@@ -63,7 +63,7 @@ type disk interface {
 	Close() error
 }
 
-// anywhere is the disk for paths that are not below an enclosed folder, such as those that users name.
+// anywhere is a disk without limits, for paths that are not below an enclosed folder, such as paths that users type.
 type anywhere struct{}
 
 func (anywhere) OpenFile(name string, flag int, mode fs.FileMode) (*os.File, error) {
@@ -78,7 +78,7 @@ func (anywhere) Remove(name string) error                     { return os.Remove
 func (anywhere) RemoveAll(name string) error                  { return os.RemoveAll(name) }
 func (anywhere) Close() error                                 { return nil }
 
-// enclosure returns the outermost enclosed folder that a path is below, and the rest of the path.
+// enclosure returns the outermost enclosed folder above a path, and the rest of the path.
 func enclosure(path string) (dir, rest string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -99,11 +99,11 @@ type root struct {
 	*os.Root
 	dir   string
 	is    fs.FileInfo
-	users int // operations under way, and one while it is kept
+	users int // operations that use it now, plus one while it is kept open
 }
 
-// roots are the folders of the last operations: most others are in the same ones. Opening a folder for each takes most of
-// the time of a run with many small files.
+// roots are the folders of the latest operations, kept open because the next ones are mostly in the same folders.
+// Otherwise a run with many small files would spend most of its time opening folders.
 var roots struct {
 	sync.Mutex // guards kept, and the users of all roots
 	kept       []*root
@@ -111,7 +111,7 @@ var roots struct {
 
 const mostRoots = 8
 
-// reuse returns the kept root of a folder, if that is still the one at its path; nil otherwise.
+// reuse returns the open root of a folder, if the folder is still at its path; otherwise nil.
 func reuse(dir string, now fs.FileInfo) *root {
 	roots.Lock()
 	defer roots.Unlock()
@@ -124,14 +124,14 @@ func reuse(dir string, now fs.FileInfo) *root {
 	return nil
 }
 
-// keep keeps the root of a folder, in place of the oldest or of an earlier one of the same path.
+// keep keeps the root of a folder open. It replaces an earlier root of the same path, or the oldest one.
 func keep(dir string, opened *os.Root) (*root, error) {
 	is, err := opened.Stat(".")
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
 	r := &root{Root: opened, dir: dir, is: is, users: 1}
-	if runtime.GOOS == "windows" { // there no folder with an open one in it can be renamed
+	if runtime.GOOS == "windows" { // Windows cannot rename a folder that contains an open one
 		return r, nil
 	}
 	r.users++
@@ -149,10 +149,10 @@ func keep(dir string, opened *os.Root) (*root, error) {
 	return r, nil
 }
 
-// openRoot opens a folder; it must be closed.
+// openRoot opens a folder. The result must be closed.
 func openRoot(dir string) (*root, error) {
 	now, err := os.Stat(dir)
-	if err == nil && !now.IsDir() { // opening a pipe without a writer would block
+	if err == nil && !now.IsDir() { // opening a pipe that nothing writes to would block
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
 	if err == nil {
@@ -167,14 +167,14 @@ func openRoot(dir string) (*root, error) {
 	return keep(dir, opened)
 }
 
-// place is a path below an enclosed folder: the open folder that it is in, and its name there.
+// place is a path below an enclosed folder, as an open folder and a name in it.
 type place struct {
 	*root
 	name      string
-	dir, path string // the enclosed folder, and the path below it
+	dir, path string // the enclosed folder, and the path relative to it
 }
 
-// openPlace opens the folder that a path below dir is in; or dir, where that folder cannot be opened. It must be closed.
+// openPlace opens the parent folder of a path below dir; if that fails, it opens dir. The result must be closed.
 func openPlace(dir, path string) (*place, error) {
 	p := &place{dir: dir, path: path}
 	var parent string
@@ -203,7 +203,7 @@ func openPlace(dir, path string) (*place, error) {
 	return p, nil
 }
 
-// do carries an operation out.
+// do runs an operation at the place.
 func (p *place) do(op func(r *root, name string) error) error {
 	err := op(p.root, p.name)
 	if p.root.dir == p.dir || !escapes(err) {
@@ -224,19 +224,19 @@ func (r *root) Close() error {
 	return nil
 }
 
-// leave closes the folder if nobody uses it. The lock must be held.
+// leave closes the folder after its last use. The lock must be held.
 func (r *root) leave() {
 	if r.users--; r.users == 0 {
 		_ = r.Root.Close()
 	}
 }
 
-// within calls do on the disk that a path is on, with its name there.
+// within calls do with the disk of a path, and the path's name on it.
 func within(op, path string, do func(d disk, name string) error) error {
 	return withinAs(op, path, path, do)
 }
 
-// withinAs is within for an operation that Fault knows by more than its path.
+// withinAs is like within. Fault gets `what` instead of the path.
 func withinAs(op, what, path string, do func(d disk, name string) error) error {
 	if err := Try(op, what); err != nil {
 		return &fs.PathError{Op: op, Path: path, Err: err}
@@ -247,7 +247,7 @@ func withinAs(op, what, path string, do func(d disk, name string) error) error {
 	}
 	at, err := openPlace(dir, rest)
 	if errors.Is(err, fs.ErrNotExist) && (op == "mkdir" || op == "remove") {
-		return do(anywhere{}, path) // there is no folder yet, and so no link in it
+		return do(anywhere{}, path) // the folder does not exist yet, so it has no links
 	}
 	if err != nil {
 		return err
@@ -259,8 +259,8 @@ func withinAs(op, what, path string, do func(d disk, name string) error) error {
 	return nil
 }
 
-// named adds the operation and the whole path to an error of a root, and turns one about links out of the root into
-// ErrOutside. The system's libraries have no value for that: any error that is not a system error counts as one.
+// named adds the operation and the full path to an error of a root. An error about a link that leads outside becomes
+// ErrOutside. The standard library has no value for it: any error that is not a system error is taken for one.
 func named(op, path string, err error) error {
 	var at *fs.PathError
 	var link *os.LinkError
@@ -276,13 +276,13 @@ func named(op, path string, err error) error {
 	return &fs.PathError{Op: op, Path: path, Err: err}
 }
 
-// escapes reports whether an error of a root is about a link out of it.
+// escapes reports whether an error of a root is about a link that leads outside.
 func escapes(err error) bool {
 	var number syscall.Errno
 	return err != nil && !errors.Is(err, ErrLinked) && !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist)
 }
 
-// A File is an open file. Its operations ask Fault.
+// A File is an open file whose operations call Fault.
 type File struct{ *os.File }
 
 func (f *File) Read(b []byte) (int, error) {
@@ -310,10 +310,10 @@ func (f *File) Close() error {
 	return f.File.Close()
 }
 
-// ReadFrom implements io.ReaderFrom by Write.
+// ReadFrom implements io.ReaderFrom; it calls Write.
 func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{f}, r) }
 
-// WriteString is Write of a string.
+// WriteString is like Write for a string.
 func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
 
 // Sync flushes the file's content to the disk.
@@ -324,7 +324,7 @@ func (f *File) Sync() error {
 	return f.File.Sync()
 }
 
-// Truncate cuts the file off.
+// Truncate changes the size of the file.
 func (f *File) Truncate(size int64) error {
 	if err := Try("truncate", f.Name()); err != nil {
 		return err
@@ -332,11 +332,11 @@ func (f *File) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// others are the permissions of others that no new file or folder has, whatever the umask.
+// others are permissions for other users that new files and folders never have, whatever the umask.
 const others = 0o022
 
-// OpenFile is like os.OpenFile. It does not open a file of an enclosed folder for writing if the file has a second hard
-// link, since that link may be outside of the folder: the error is ErrLinked.
+// OpenFile is like os.OpenFile. In an enclosed folder, it does not open a file for writing that has a second hard
+// link, because the other link may be outside: the error is ErrLinked.
 func OpenFile(path string, flag int, mode fs.FileMode) (*File, error) {
 	mode &^= others
 	var f *os.File
@@ -354,7 +354,7 @@ func OpenFile(path string, flag int, mode fs.FileMode) (*File, error) {
 	return &File{f}, nil
 }
 
-// openOnly opens a file for writing, and empties it if flag says so, unless it has a second name.
+// openOnly opens a file for writing, unless it has a second hard link, and truncates it if flag includes O_TRUNC.
 func openOnly(d disk, name string, flag int, mode fs.FileMode) (*os.File, error) {
 	f, err := d.OpenFile(name, flag&^os.O_TRUNC, mode)
 	if err != nil {
@@ -381,7 +381,7 @@ func Create(path string) (*File, error) {
 	return OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 }
 
-// ReadSystem is os.ReadFile, for files in which the system describes itself.
+// ReadSystem is os.ReadFile, for files of the operating system such as those in /proc.
 func ReadSystem(path string) ([]byte, error) { return os.ReadFile(path) }
 
 // ReadDir is os.ReadDir.
@@ -413,7 +413,7 @@ func Mkdir(path string, mode fs.FileMode) error {
 
 // MkdirAll is os.MkdirAll.
 func MkdirAll(path string, mode fs.FileMode) error {
-	if info, err := os.Lstat(path); err == nil && info.IsDir() { // a look costs less
+	if info, err := os.Lstat(path); err == nil && info.IsDir() { // checking first is faster
 		return nil
 	}
 	return within("mkdir", path, func(d disk, name string) error { return d.MkdirAll(name, mode&^others) })
@@ -421,7 +421,7 @@ func MkdirAll(path string, mode fs.FileMode) error {
 
 // Remove is os.Remove.
 func Remove(path string) error {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) { // a look costs less
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) { // checking first is faster
 		return err
 	}
 	return within("remove", path, disk.Remove)
@@ -440,7 +440,7 @@ func Chtimes(path string, accessed, changed time.Time) error {
 	return within("chtimes", path, func(d disk, name string) error { return d.Chtimes(name, accessed, changed) })
 }
 
-// Rename is os.Rename, within one enclosed folder or between paths outside all such folders.
+// Rename is os.Rename. Both paths must be in the same enclosed folder, or outside all of them.
 func Rename(from, to string) error { return pair("rename", from, to, disk.Rename) }
 
 // Link is os.Link; see Rename.
@@ -492,7 +492,7 @@ func MkdirTemp(dir, pattern string) (string, error) {
 	}
 }
 
-// fresh returns a path with a number at the place of the last star, or at the end.
+// fresh returns a path in which a random number replaces the last star of the pattern, or is appended.
 func fresh(dir, pattern string) string {
 	number := fmt.Sprint(rand.Uint64())
 	if at := strings.LastIndexByte(pattern, '*'); at >= 0 {

@@ -1,6 +1,6 @@
-// Package folder is tfexp's door to the file system: nothing else opens, makes, changes or removes files. It keeps
-// to files below one folder. A folder of results may come from somebody else: a name in one of its files, or a link
-// in it, must not lead to another place, and a pipe must not make a reader wait.
+// Package folder does all of tfexp's operations on files. It keeps them below one folder: a folder of results may
+// come from somebody else, so a name in its files, or a link in it, must not lead elsewhere, and a pipe must not
+// block a reader.
 package folder
 
 import (
@@ -12,29 +12,26 @@ import (
 	"syscall"
 )
 
-// ErrOutside is returned for a name or a link that leads out of the folder.
-var ErrOutside = errors.New("it leads out of its folder")
+// ErrOutside is returned for a name or a link that leads outside the folder.
+var ErrOutside = errors.New("it leads outside its folder")
 
-// ErrNotRegular is returned for a path that is neither a regular file nor, where
-// a folder is wanted, a folder.
+// ErrNotRegular is returned for a path that is neither a regular file nor (if a folder is expected) a folder.
 var ErrNotRegular = errors.New("it is not a regular file")
 
-// ErrLinked is returned for a file to write that has a second name, a hard link.
-var ErrLinked = errors.New("it has a second name (a hard link), whose file would change as well: copy it, and put the " +
+// ErrLinked is returned for opening a file for writing that has a second hard link.
+var ErrLinked = errors.New("it has a second name (a hard link), whose content would change as well: copy it, and put the " +
 	"copy in its place")
 
 // ErrTooLarge is returned for a file that is too large to be read as a whole.
 var ErrTooLarge = errors.New("it is too large to be a file of results")
 
-// MostBytes is how large a file may be that is read as a whole: the plan of 100,000 cells has 50 MB.
+// MostBytes is the largest size of a file that is read as a whole. The plan of 100,000 cells has 50 MB.
 const MostBytes = 256 << 20
 
-// Open opens a regular file below dir for reading. The name has one element
-// or more, joined by slashes.
+// Open opens a regular file below dir for reading. The elements of name are joined by slashes.
 //
-// The error wraps fs.ErrNotExist if there is no file, ErrOutside if the name or a
-// link on the way leads out of dir, and ErrNotRegular for a pipe, a device or a
-// folder.
+// The error wraps fs.ErrNotExist if there is no file, ErrOutside if the name or a link leads outside dir, and
+// ErrNotRegular for a pipe, a device or a folder.
 func Open(dir string, name ...string) (*File, error) {
 	path := filepath.Join(name...)
 	at, err := enter(dir, path)
@@ -47,7 +44,7 @@ func Open(dir string, name ...string) (*File, error) {
 	}
 	var f *os.File
 	err = at.do(func(r *root, name string) (err error) {
-		// Without O_NONBLOCK, opening a pipe without a writer would block.
+		// Without O_NONBLOCK, opening a pipe that nothing writes to would block.
 		f, err = r.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		return err
 	})
@@ -61,7 +58,7 @@ func Open(dir string, name ...string) (*File, error) {
 	return &File{f}, nil
 }
 
-// ReadFile reads a whole file below dir, of at most MostBytes. It errs as Open does, and with ErrTooLarge.
+// ReadFile reads a whole file below dir. It returns the errors of Open, and ErrTooLarge for more than MostBytes.
 func ReadFile(dir string, name ...string) ([]byte, error) {
 	f, err := Open(dir, name...)
 	if err != nil {
@@ -77,14 +74,13 @@ func readWhole(f *File, most int64) ([]byte, error) {
 		return nil, tooLarge
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(raw)) > most { // it has grown
+	if err == nil && int64(len(raw)) > most { // the file has grown since Stat
 		return nil, tooLarge
 	}
 	return raw, err
 }
 
-// Stat describes a file or folder below dir; it errs as Open does, with
-// ErrNotRegular for anything else.
+// Stat describes a file or folder below dir. It returns the errors of Open; for anything else, ErrNotRegular.
 func Stat(dir string, name ...string) (fs.FileInfo, error) {
 	path := filepath.Join(name...)
 	at, err := enter(dir, path)
@@ -106,8 +102,8 @@ func Stat(dir string, name ...string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Make makes a folder below dir, if it is not there, and returns its path. A link that
-// leads out of dir is refused: files written into the folder then stay in dir.
+// Make creates a folder below dir if it is missing, and returns its path. A link that leads outside dir is an error,
+// so files written into the folder stay in dir.
 func Make(dir string, name ...string) (string, error) {
 	path := filepath.Join(name...)
 	at, err := enter(dir, path)
@@ -131,8 +127,8 @@ func Make(dir string, name ...string) (string, error) {
 	})
 }
 
-// enter opens the place of a path below dir, which may be in an enclosed folder. A path that is not below dir by its text
-// alone is refused.
+// enter opens the place of a path below dir, which may be in an enclosed folder. It rejects a path whose text leads
+// outside dir.
 func enter(dir, path string) (*place, error) {
 	if !filepath.IsLocal(path) {
 		return nil, &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: ErrOutside}

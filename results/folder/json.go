@@ -12,16 +12,16 @@ import (
 // A DamagedError is returned for a file whose content is not in tfexp's format.
 type DamagedError struct {
 	Path string
-	// Line is where the first mistake is, from 1 on.
+	// Line is the line of the first mistake, from 1 on.
 	Line   int
-	Reason string // in words
+	Reason string // a phrase about the mistake
 }
 
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("%s is damaged: line %d: %s", e.Path, e.Line, e.Reason)
 }
 
-// ReadJSON reads a JSON file below dir into the value that v points to. It errs as ReadFile does, and with a
+// ReadJSON reads a JSON file below dir into the value that v points to. It returns the errors of ReadFile, or a
 // *DamagedError.
 func ReadJSON(dir string, v any, name ...string) error {
 	raw, err := ReadFile(dir, name...)
@@ -36,8 +36,8 @@ func ReadJSON(dir string, v any, name ...string) error {
 	return nil
 }
 
-// InWords turns an error of package json into plain words, without terms of Go. It returns the number of bytes read
-// before the error, too.
+// InWords returns an error of package json in plain words, without terms of Go. It also returns the number of bytes
+// read before the error.
 func InWords(err error) (reason string, offset int) {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -54,7 +54,7 @@ func InWords(err error) (reason string, offset int) {
 	return err.Error(), 0
 }
 
-// sort names the kind of JSON value that holds a type.
+// sort returns the name of the JSON values that a Go type holds.
 func sort(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -73,19 +73,19 @@ func sort(t reflect.Type) string {
 	return "a whole number of 64 bits or less"
 }
 
-// IsUnusable reports whether an error says that a file exists and cannot be tfexp's: it is damaged, not a file, too
-// large, leads out of its folder, or has a second name.
+// IsUnusable reports whether an error says that a file exists but tfexp cannot use it: it is damaged, not a regular
+// file, too large, outside its folder, or has a second hard link.
 func IsUnusable(err error) bool {
 	var damaged *DamagedError
 	return errors.As(err, &damaged) || errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge) ||
 		errors.Is(err, ErrOutside) || errors.Is(err, ErrLinked)
 }
 
-// AsideEnding is the suffix of an unusable file after its renaming.
+// AsideEnding is appended to the name of an unusable file.
 const AsideEnding = ".damaged"
 
-// SetAside renames a file below dir that is unusable, or anything in its place, and returns its new name. It
-// replaces a file set aside before.
+// SetAside renames an unusable file (or anything with its name) below dir, and returns the new name. It replaces a
+// file that was renamed before.
 func SetAside(dir, name string) (string, error) {
 	aside := name + AsideEnding
 	if err := RemoveAll(filepath.Join(dir, aside)); err != nil {

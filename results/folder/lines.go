@@ -7,10 +7,10 @@ import (
 	"fmt"
 )
 
-// mostLine is how long a line of a file of JSON lines may be, in bytes: an event lists the cores of a job.
+// mostLine is the largest length in bytes of a line in a file of JSON lines; an event lists the cores of a job.
 const mostLine = 16 << 20
 
-// ReadLine reads up to the end of a line, which is part of it; it errs at a line of more than mostLine bytes.
+// ReadLine reads a line with its end. It returns an error for a line of more than mostLine bytes.
 func ReadLine(in *bufio.Reader) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {

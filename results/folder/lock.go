@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// TryLock opens a file, which flag may create, and takes a shared or exclusive lock on it; nil if another process
-// has it. Read and write the content through the returned file. Closing it releases the lock, and so does the end
-// of the process.
+// TryLock opens a file (flag may create it) and takes a shared or exclusive lock on it. It returns nil if another
+// process holds the lock. Read and write the file only through the result. The lock is released when it is closed, or
+// when the process ends.
 func TryLock(path string, flag int, shared bool) (*File, error) {
 	f, err := OpenFile(path, flag|syscall.O_NONBLOCK, 0o644)
 	if err != nil {
@@ -39,7 +39,7 @@ func TryLock(path string, flag int, shared bool) (*File, error) {
 	return nil, err
 }
 
-// ignore returns an error unless it is the other.
+// ignore returns err, or nil if err is `other`.
 func ignore(err, other error) error {
 	if errors.Is(err, other) {
 		return nil

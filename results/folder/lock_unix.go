@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// tryLock takes a lock on an open file, to share it or alone, unless another has it.
+// tryLock takes a shared or exclusive lock on an open file. It returns false if another process holds the lock.
 func tryLock(f *os.File, shared bool) (bool, error) {
 	how := syscall.LOCK_EX
 	if shared {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes a lock on an open file, shared or exclusive, unless another process has it. The locked byte is far
-// behind the content, which others may read.
+// tryLock takes a shared or exclusive lock on an open file. It returns false if another process holds the lock. It
+// locks a byte far after the content, so that others can read the content.
 func tryLock(f *os.File, shared bool) (bool, error) {
 	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if !shared {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// countNames returns how many names an open file has.
+// countNames returns the number of hard links of an open file.
 func countNames(_ *os.File, info fs.FileInfo) (uint64, error) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Nlink), nil
@@ -16,7 +16,7 @@ func countNames(_ *os.File, info fs.FileInfo) (uint64, error) {
 	return 1, nil
 }
 
-// HasNames reports whether a file has several names.
+// HasNames reports whether a file has several hard links.
 func HasNames(info fs.FileInfo) bool {
 	n, err := countNames(nil, info)
 	return err == nil && n > 1

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// countNames returns how many names an open file has.
+// countNames returns the number of hard links of an open file.
 func countNames(f *os.File, _ fs.FileInfo) (uint64, error) {
 	var is windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &is); err != nil {
@@ -16,6 +16,5 @@ func countNames(f *os.File, _ fs.FileInfo) (uint64, error) {
 	return uint64(is.NumberOfLinks), nil
 }
 
-// HasNames reports whether a file has several names: false, since a listing of a folder does not say it, and some file
-// systems give all files one number.
+// HasNames returns false: on Windows the listing of a folder does not have the number of hard links.
 func HasNames(fs.FileInfo) bool { return false }

@@ -6,10 +6,10 @@ import (
 	"os/exec"
 )
 
-// MostOutput bounds the output taken from another program, in bytes.
+// MostOutput is the largest output in bytes that is accepted from another program.
 const MostOutput = 64 << 20
 
-// capped collects the bytes written to it, and errs above MostOutput.
+// capped collects the bytes written to it. It returns an error above MostOutput.
 type capped struct {
 	kept bytes.Buffer
 	err  error
@@ -23,8 +23,8 @@ func (c *capped) Write(b []byte) (int, error) {
 	return c.kept.Write(b)
 }
 
-// Output is cmd.Output, but errs when the program prints more than MostOutput bytes, and ends it then. It returns
-// the program's standard error as well.
+// Output is like cmd.Output, but ends a program that prints more than MostOutput bytes, with an error. It also
+// returns the program's standard error.
 func Output(cmd *exec.Cmd) (out, errs []byte, err error) {
 	var said, warned capped
 	cmd.Stdout, cmd.Stderr = &said, &warned

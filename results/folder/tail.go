@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// tailBytes is the size of the end of a log that Tail reads.
+// tailBytes is the number of bytes at the end of a log that Tail reads.
 const tailBytes = 4 << 10
 
-// Tail returns the last lines of a log below dir, without control characters of terminals; "" without a log.
+// Tail returns the last lines of a log below dir without control characters; "" if there is no log.
 func Tail(dir string, lines int, name ...string) (string, error) {
 	f, err := Open(dir, name...)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +32,7 @@ func Tail(dir string, lines int, name ...string) (string, error) {
 	}
 	all := strings.Split(strings.TrimRight(string(raw), "\n"), "\n")
 	if start > 0 && len(all) > 1 {
-		all = all[1:] // its beginning is missing
+		all = all[1:] // only the end of the first line was read
 	}
 	all = all[max(0, len(all)-lines):]
 	text := strings.ToValidUTF8(strings.Join(all, "\n"), "\uFFFD")

@@ -9,9 +9,8 @@ import (
 	"runtime"
 )
 
-// Write writes a file whole, in place of an existing one. For every reader, and if
-// tfexp is killed at any time, it has the old content or the new one. The path is used
-// unchanged: Make ensures that it stays in a folder of results.
+// Write replaces or creates a file atomically: readers see the old or the new content, also if tfexp is killed. The
+// path is used as it is; call Make to keep it in a folder of results.
 func Write(path string, raw []byte, mode fs.FileMode) error {
 	return WriteFrom(path, mode, func(w io.Writer) error {
 		_, err := w.Write(raw)
@@ -19,8 +18,8 @@ func Write(path string, raw []byte, mode fs.FileMode) error {
 	})
 }
 
-// WriteFrom is Write for content that is made while it is written. When the function
-// that makes it errs, the file stays as it was, and its error is returned.
+// WriteFrom is Write for content that a function writes. If the function returns an error, WriteFrom returns it and
+// does not change the file.
 func WriteFrom(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := create(filepath.Dir(path), "."+filepath.Base(path), mode)
 	if err != nil {
@@ -41,7 +40,7 @@ func WriteFrom(path string, mode fs.FileMode, write func(io.Writer) error) error
 	return err
 }
 
-// SyncDir makes renames in a folder durable. Windows has no way to ask for that.
+// SyncDir makes renames in a folder durable. On Windows it does nothing.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

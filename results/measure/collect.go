@@ -15,43 +15,40 @@ import (
 type Setup struct {
 	Cluster scheduler.Cluster
 	Jobs    []scheduler.Job
-	// Drawn, if it is not nil, takes the place of Jobs: jobs that arrive in the order of their numbers, of one class,
-	// user and size, without GPUs, deadlines or budgets. Times then takes the place of Predicted and Alone. Only the
-	// jobs that are open, and those behind one that is, are kept in memory: Outcome is not known of the others.
+	// Drawn replaces Jobs if it is not nil. Its jobs arrive in the order of their numbers, have one class, user and
+	// size, and have no GPUs, deadlines or budgets. Times then replaces Predicted and Alone. To save memory, only
+	// open jobs and the jobs after the first open one are kept: Outcome is valid only for them.
 	Drawn scheduler.JobPager
 	Times func(job int) (predicted, alone time.Duration)
-	// Over, if it is not nil, is called with each drawn job in turn, when its Outcome is known for the last time.
+	// Over is called with each drawn job in order, when its Outcome is available for the last time; it may be nil.
 	Over  func(job int)
-	set   scheduler.JobSet // of drawn jobs
-	timed struct {         // the result of Times for a job
-		job              int // plus one
+	set   scheduler.JobSet // of the drawn jobs
+	timed struct {         // result of Times for one job
+		job              int // its number plus one; 0: none
 		predicted, alone time.Duration
 	}
-	// Predicted has each job's run time on its full request by the fitted
-	// estimates, 0 for a job without one; nil when no job has one.
+	// Predicted is the run time of each job on its full request by the fitted estimates, by job number; 0 without an
+	// estimate. It is nil if no job has one.
 	Predicted []time.Duration
-	// PredictedOn has the same for each alternative of the jobs that have any;
-	// nil when none has.
+	// PredictedOn is Predicted for jobs with alternatives, by job number and alternative; nil if no job has
+	// alternatives.
 	PredictedOn [][]time.Duration
-	// Alone has each job's true run time on its full request where that is
-	// known, as in simulation; it is the denominator of the slowdown. Nil or 0
-	// means that the estimate takes its place.
+	// Alone is the true run time of each job on its full request, by job number, as known in simulation. Slowdowns
+	// are relative to it. If it is nil or 0, the estimate is used instead.
 	Alone []time.Duration
-	// AloneOn returns the same for a job with several alternatives in one of them; nil where that is not known.
+	// AloneOn returns the true run time of a job in one of its alternatives; nil if unknown.
 	AloneOn func(job, alternative int) time.Duration
-	// BoundedFloor is the least run time in a bounded slowdown; 0 means
-	// DefaultBoundedFloor.
+	// BoundedFloor is the smallest run time in a bounded slowdown; 0 means DefaultBoundedFloor.
 	BoundedFloor time.Duration
-	// Meter makes the meter of nodes that come and go; nil if they stay.
+	// Meter makes the meter of nodes that come and go; nil if the nodes stay.
 	Meter func(*Setup) NodeMeter
 }
 
-// DefaultBoundedFloor is the floor of the bounded slowdown that the field uses
-// (D. Feitelson, L. Rudolph, "Metrics and Benchmarking for Parallel Job
-// Scheduling", JSSPP 1998).
+// DefaultBoundedFloor is the usual floor of the bounded slowdown (D. Feitelson, L. Rudolph, "Metrics and Benchmarking
+// for Parallel Job Scheduling", JSSPP 1998).
 const DefaultBoundedFloor = 10 * time.Second
 
-// Job returns a job of the cell.
+// Job returns the job with a number.
 func (s *Setup) Job(number int) *scheduler.Job {
 	if s.Drawn == nil {
 		return &s.Jobs[number]
@@ -73,7 +70,7 @@ func (s *Setup) Len() int {
 // Set returns the jobs of the cell.
 func (s *Setup) Set() scheduler.JobSet { return scheduler.JobSet{List: s.Jobs, Drawn: s.Drawn} }
 
-// predicted is a job's estimate in the way in which it ran.
+// predicted returns the estimate of a job in the alternative in which it ran.
 func (s *Setup) predicted(job, alternative int) time.Duration {
 	if s.Times != nil {
 		s.time(job)
@@ -106,7 +103,7 @@ func (s *Setup) alone(job int, j *scheduler.Job) time.Duration {
 	return least
 }
 
-// time asks for the run times of a drawn job.
+// time stores the result of Times for a drawn job.
 func (s *Setup) time(job int) {
 	if t := &s.timed; t.job != job+1 {
 		t.job = job + 1
@@ -114,7 +111,7 @@ func (s *Setup) time(job int) {
 	}
 }
 
-// aloneAs is a job's run time in one of its alternatives, as alone.
+// aloneAs returns the true run time of a job in one of its alternatives.
 func (s *Setup) aloneAs(job, alternative int) time.Duration {
 	if s.AloneOn != nil {
 		return s.AloneOn(job, alternative)
@@ -124,58 +121,57 @@ func (s *Setup) aloneAs(job, alternative int) time.Duration {
 
 const never table.Micros = -1
 
-// account is the state of one job, and its sums so far.
+// account is the state of one job with its sums so far.
 type account struct {
-	ledger.Job // its instants are whole microseconds
+	ledger.Job // its times are whole microseconds
 	service    table.Micros
 	coreTime   int64 // core-microseconds held
 	gpuTime    int64
-	typed      int32 // the node whose type of GPU it has, plus one; 0 none
-	partial    bool  // at times it ran on another number of cores than it requested
-	waitedAt   byte  // the marks of the backlog at which it waited, a bit each
+	typed      int32 // number of the node whose type of GPU it has, plus one; 0: none
+	partial    bool  // it held another number of cores than requested at some time
+	waitedAt   byte  // bit k is set if it waited at mark k of the backlog
 	stay       float64
 }
 
-// Collector turns a trace into the rows of jobs.csv and the metrics of a
-// cell. It implements scheduler.Recorder and keeps about a hundred bytes a
-// job, not the events: a trace of any length can be measured. Drawn jobs are dropped when they are over and added up.
+// Collector turns a trace into the rows of jobs.csv and the metrics of a cell. It implements scheduler.Recorder. It
+// stores about a hundred bytes per job and no events, so it can measure a trace of any length. Drawn jobs are dropped
+// when they are over and added to the sums.
 type Collector struct {
 	setup    Setup
 	accounts jobtable.Table[account]
 	failures []Failure
-	jobs     *ledger.Ledger // the number of jobs by state; the jobs are in accounts
-	added    *added         // the jobs that are added up; nil before
-	last     table.Micros   // instant of the last event
+	jobs     *ledger.Ledger // the number of jobs by state; the jobs themselves are in accounts
+	added    *added         // sums over dropped jobs; nil before the first
+	last     table.Micros   // time of the last event
 	events   int
-	length   int // jobs
+	length   int // number of jobs
 	capacity struct{ cores, gpus int }
 	lastEnd  table.Micros
 
 	preemptions, resizes int
 	reconfigurations     int
 	migrations           int
-	profiling            time.Duration      // held by samples, all together
-	overheads            map[int]float64    // of resizes, in seconds, by job
+	profiling            time.Duration      // time held by samples, in total
+	overheads            map[int]float64    // by job: seconds of resizes
 	finals               map[int]Final      // by job
 	money                map[int]ServerCost // by job
 	backlog              backlog
-	dated                bool // some job has a deadline
+	dated                bool // a job has a deadline
 	meter                NodeMeter
 	lost                 map[int]*toll // by job
 	gpus                 *gpus         // nil if no job requests any
 	present              presence
 }
 
-// Occupancy is a row of occupancy.csv: the resources in use, and the number of
-// jobs that hold them, from an instant on.
+// Occupancy is a row of occupancy.csv: the resources in use from a time on, and the number of jobs that hold them.
 type Occupancy struct {
 	At        float64 `csv:"t_s,time"` // seconds
 	CoresHeld int     `csv:"cores_held"`
 	Running   int     `csv:"running"`
 	Queued    int     `csv:"queued"`
 	Paused    int     `csv:"paused"`
-	// CPU is in percent of one core, Memory in bytes and in percent of the limit. They are the total use of the
-	// cell's containers in the second before; NaN in rows of other cells, and where nothing was sampled.
+	// CPU is in percent of one core; Memory is in bytes and in percent of the limit. They are the use of all
+	// containers of the cell in the second before. They are NaN in other rows, and without a sample.
 	CPU       float64 `csv:"cpu_pct"`
 	Memory    float64 `csv:"memory_bytes"`
 	MemoryPct float64 `csv:"memory_pct"`
@@ -214,8 +210,8 @@ func NewCollector(s Setup) *Collector {
 // Decision implements scheduler.Recorder; decisions are not measured.
 func (c *Collector) Decision(*scheduler.Decision) {}
 
-// Event implements scheduler.Recorder. Events of unknown jobs, and of jobs
-// that have ended, are ignored: they are for the validator to find.
+// Event implements scheduler.Recorder. It ignores events of unknown jobs and of jobs that have ended, which the
+// validator reports.
 func (c *Collector) Event(e *scheduler.Event) {
 	if e.Kind.OfNode() {
 		if c.meter != nil {
@@ -247,7 +243,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 	if step.Ended {
 		a.add(step)
 	}
-	if c.gpus != nil && (step.Began || step.Ended || a.Over()) { // one that ends without having run ends a span as well
+	if c.gpus != nil && (step.Began || step.Ended || a.Over()) { // a job that ended without having run ends a span too
 		now := held{}
 		if step.Began {
 			now = held{e.Cores, e.GPUs}
@@ -269,7 +265,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 	case scheduler.Pause:
 		c.preemptions++
 	case scheduler.Reconfigure:
-		a.partial = true // other settings differ from the estimate's
+		a.partial = true // the estimate is for the first settings
 		if ran {
 			c.reconfigurations++
 		}
@@ -277,7 +273,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 		c.profiling += step.Held
 		a.partial = true
 	case scheduler.Retry, scheduler.Revoke, scheduler.Move:
-		a.partial = true // its service time is not from one run
+		a.partial = true // its service time is the sum of several attempts
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		if e.Kind == scheduler.Stop && !ran {
 			c.backlog.cutOff++
@@ -295,10 +291,10 @@ func (c *Collector) Event(e *scheduler.Event) {
 	}
 }
 
-// account returns the state of a job.
+// account returns the account of a job.
 func (c *Collector) account(job int) *account { return c.accounts.At(int32(job)) }
 
-// fail notes a job that ended without finishing.
+// fail records a job that ended without finishing.
 func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
 	if len(c.failures) == MaxFailures {
 		return
@@ -310,7 +306,7 @@ func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
 	c.failures = append(c.failures, Failure{Job: c.setup.Job(e.Job).Name, At: at.Seconds(), Reason: reason})
 }
 
-// add adds the span of holding that a step ended.
+// add adds a span of time in which the job held resources.
 func (a *account) add(s ledger.Step) {
 	span := int64(s.Held / time.Microsecond)
 	a.service += table.Micros(span)
@@ -330,7 +326,7 @@ func (c *Collector) Held() (cores, gpus int) {
 	return cores, gpus
 }
 
-// Last is the instant of the last event.
+// Last returns the time of the last event.
 func (c *Collector) Last() table.Micros { return c.last }
 
 // Occupancy returns the resources in use after the last event.
@@ -341,7 +337,7 @@ func (c *Collector) Occupancy() Occupancy {
 		CPU: math.NaN(), Memory: math.NaN(), MemoryPct: math.NaN()}
 }
 
-// Failures are the first MaxFailures jobs that ended without finishing.
+// Failures returns the first MaxFailures jobs that ended without finishing.
 func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
 
 // Outcome returns the outcome of a job, by its number.
@@ -404,8 +400,8 @@ func (c *Collector) Outcome(job int) Outcome {
 	return r
 }
 
-// SetResizeOverhead sets the seconds in which a job's program did not train
-// because it changed allotments. No event contains that.
+// SetResizeOverhead sets the time in seconds in which a job's program did not train because its threads changed.
+// Events do not contain it.
 func (c *Collector) SetResizeOverhead(job int, seconds float64) {
 	if c.overheads == nil {
 		c.overheads = map[int]float64{}
@@ -413,12 +409,13 @@ func (c *Collector) SetResizeOverhead(job int, seconds float64) {
 	c.overheads[job] = seconds
 }
 
-// LeastAlone is the least run time alone of a job with a slowdown: a job of no length would have any.
+// LeastAlone is the smallest run time alone of a job with a slowdown: for a job of almost no length, the slowdown
+// could be any number.
 const LeastAlone = time.Millisecond
 
-// slowdowns are the slowdown and the bounded slowdown of a finished job, given its completion time, its run time alone
-// and the least run time of a bounded slowdown; NaN when the run time alone is not known, the slowdown also when that is
-// below LeastAlone.
+// slowdowns returns the slowdown and the bounded slowdown of a finished job. completion is its completion time, alone
+// its run time alone, and floor the smallest run time in a bounded slowdown. They are NaN if alone is unknown; the
+// slowdown also if it is below LeastAlone.
 func slowdowns(completion table.Micros, alone, floor time.Duration) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
@@ -430,12 +427,12 @@ func slowdowns(completion table.Micros, alone, floor time.Duration) (plain, boun
 	return plain, max(1, jct/max(alone, floor).Seconds())
 }
 
-// NoLength counts the finished jobs that are too short for a slowdown.
+// NoLength returns the number of finished jobs that are too short for a slowdown.
 func (c *Collector) NoLength() int {
 	return c.addAll().short
 }
 
-// capacity is the number of cores and GPUs of a cluster.
+// capacity returns the number of cores and GPUs of a cluster.
 func capacity(c scheduler.Cluster) (cores, gpus int) {
 	for _, n := range c.Nodes {
 		cores += n.Threads
@@ -444,7 +441,7 @@ func capacity(c scheduler.Cluster) (cores, gpus int) {
 	return cores, gpus
 }
 
-// MaxFailures bounds the failures that cell.json lists.
+// MaxFailures is the largest number of failures listed in cell.json.
 const MaxFailures = 20
 
 // Failure is a job that did not finish.

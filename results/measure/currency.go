@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// Dollars is the unit of money where no experiment names another.
+	// Dollars is the unit of money if the experiment names no other.
 	Dollars = "USD"
-	// mixed is shown where experiments with several currencies are shown by one process.
+	// mixed is the unit shown when a process shows experiments with different currencies.
 	mixed = "money"
 )
 
-// currency is the unit of money of a process; a fixed one does not change with the experiments that it reads.
+// currency is the unit of money of a process. If fixed, it stays the same when other experiments are read.
 type currency struct {
 	name  string
 	fixed bool
@@ -20,7 +20,8 @@ type currency struct {
 
 var money atomic.Pointer[currency]
 
-// Currency is the unit of money in tables, pictures and sentences. All experiments that a process shows have one.
+// Currency returns the unit of money in tables, pictures and texts. A process uses one for all experiments that it
+// shows.
 func Currency() string {
 	if c := money.Load(); c != nil {
 		return c.name
@@ -28,10 +29,10 @@ func Currency() string {
 	return Dollars
 }
 
-// SetCurrency sets it to the currency of the experiment that the process runs.
+// SetCurrency sets the unit to the currency of the experiment that the process runs.
 func SetCurrency(name string) { money.Store(&currency{cmp.Or(name, Dollars), true}) }
 
-// SeeCurrency adds the currency of an experiment that the process reads.
+// SeeCurrency notes the currency of an experiment that the process reads. A second currency makes the unit "money".
 func SeeCurrency(name string) {
 	switch c, name := money.Load(), cmp.Or(name, Dollars); {
 	case c == nil:
@@ -41,7 +42,7 @@ func SeeCurrency(name string) {
 	}
 }
 
-// inCurrency is a metric with the unit of money of this process.
+// inCurrency returns the metric with the process's unit of money.
 func (m Metric) inCurrency() Metric {
 	if m.Unit == Dollars {
 		m.Unit = Currency()

@@ -23,14 +23,14 @@ var (
 	})
 )
 
-// due returns the deadline of a job; ok is false for a job without one.
+// due returns the deadline of a job; ok is false if it has none.
 func (c *Collector) due(job int) (at time.Duration, ok bool) {
 	d := c.setup.Job(job).Deadline
 	return d, d > 0 && d < scheduler.Never
 }
 
-// deadlines counts the jobs that missed their deadlines, and adds up by how many seconds
-// finished jobs did; NaN where no job has one.
+// deadlines returns the number of jobs that missed their deadlines, and by how many seconds finished jobs missed
+// theirs in total. Both are NaN if no job has a deadline.
 func (c *Collector) deadlines() (missed, late float64) {
 	if !c.dated {
 		return math.NaN(), math.NaN()
@@ -58,8 +58,8 @@ func (c *Collector) deadlines() (missed, late float64) {
 	return missed, late
 }
 
-// lateness returns by how many seconds a finished job is over its deadline, below 0 for
-// one that was early; NaN for a job that did not finish or has no deadline.
+// lateness returns the seconds from a job's deadline to its finish, negative for an early job. It is NaN for a job
+// that did not finish or has no deadline.
 func (c *Collector) lateness(job int) float64 {
 	due, ok := c.due(job)
 	j := c.account(job)

@@ -13,7 +13,7 @@ type Final struct{ Loss, Accuracy float64 }
 // Unreported is the Final of a job that reported nothing.
 var Unreported = Final{math.NaN(), math.NaN()}
 
-// Then returns f after another report, whose NaN values are ignored.
+// Then returns f updated by another report, whose NaN values are ignored.
 func (f Final) Then(loss, accuracy float64) Final {
 	if !math.IsNaN(loss) {
 		f.Loss = loss
@@ -24,7 +24,7 @@ func (f Final) Then(loss, accuracy float64) Final {
 	return f
 }
 
-// SetFinal sets the last report of a job's program. No event contains that.
+// SetFinal sets the last report of a job's program. Events do not contain it.
 func (c *Collector) SetFinal(job int, f Final) {
 	if c.finals == nil {
 		c.finals = map[int]Final{}
@@ -32,7 +32,7 @@ func (c *Collector) SetFinal(job int, f Final) {
 	c.finals[job] = f
 }
 
-// final is the last report of a job.
+// final returns the last report of a job.
 func (c *Collector) final(job int) Final {
 	if f, ok := c.finals[job]; ok {
 		return f
@@ -40,7 +40,7 @@ func (c *Collector) final(job int) Final {
 	return Unreported
 }
 
-// The last reports of the finished jobs' programs.
+// Metrics from the last reports of the finished jobs' programs.
 var (
 	FinalAccuracy = Register(Metric{
 		Rank: 200, Name: "final_accuracy", Title: "final accuracy", HigherBetter: true, Most: 1,
@@ -55,8 +55,7 @@ var (
 	})
 )
 
-// meanOf is the mean of a value over the finished jobs that have it; NaN where
-// none has.
+// meanOf returns the mean of a value over the finished jobs that have it; NaN if none has.
 func (t *Totals) meanOf(value func(*Outcome) float64) float64 {
 	if len(t.collector.finals) == 0 {
 		return math.NaN()

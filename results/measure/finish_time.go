@@ -8,9 +8,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Finish-time fairness: ρ of a job is JCT / the time that it would have taken alone on the Nth part of the cluster,
-// where N is how many jobs there were, on average over its stay (K. Mahajan and others, "Themis: Fair and Efficient GPU
-// Cluster Scheduling", NSDI 2020, section 4.2). Sharing has cost a job nothing if ρ is at most 1.
+// Metrics of finish-time fairness. A job's ρ is its JCT divided by the time that it would have taken alone on 1/N of
+// the cluster. N is the mean number of jobs during its stay (K. Mahajan and others, "Themis: Fair and Efficient GPU
+// Cluster Scheduling", NSDI 2020, section 4.2). If ρ is at most 1, the job lost nothing by sharing.
 var (
 	MaxFinishTime = Register(Metric{
 		Rank: 380, Name: "max_finish_time_ratio", Title: "max finish-time ratio",
@@ -29,7 +29,7 @@ var (
 	})
 )
 
-// finishTime is the ρ of a job; NaN for one that did not finish, or whose run time alone is not known.
+// finishTime returns ρ of a job; NaN if it did not finish or its run time alone is unknown.
 func (c *Collector) finishTime(l *life) float64 {
 	if c.present.unknown() || !l.finished() {
 		return math.NaN()
@@ -41,10 +41,10 @@ func (c *Collector) finishTime(l *life) float64 {
 	return jct / c.apart(l, l.account.stay/jct)
 }
 
-// apart is how many seconds a job would have taken alone on the nth part of each type of device of the cluster: as long
-// as it takes when it runs on each type for a fraction x = N/(n·s) of the time, where the type has N devices and the
-// job runs on s of them, and all of these in proportion less where they add up to more than all of the time (Gavel's
-// isolated division: D. Narayanan and others, OSDI 2020). NaN if its run times are not known.
+// apart returns the seconds that a job would have taken alone on 1/n of each type of device of the cluster. On a type
+// with N devices, s of them used by the job, it runs for the fraction N/(n·s) of the time. If these fractions sum to
+// more than 1, they are reduced in proportion. (This is Gavel's isolated division: D. Narayanan and others, OSDI
+// 2020.) The result is NaN if the job's run times are unknown.
 func (c *Collector) apart(l *life, n float64) float64 {
 	fractions, speed := 0.0, 0.0
 	for i := range c.present.devices {
@@ -65,8 +65,8 @@ func (c *Collector) apart(l *life, n float64) float64 {
 	return max(fractions, 1) / speed
 }
 
-// fastestOn returns how many devices of a type a job runs on when it runs there as fast as it can, and for how long;
-// 0 seconds where it cannot run there.
+// fastestOn returns with how many devices of a type a job is fastest, and the run time in seconds; 0 seconds if it
+// cannot run there.
 func (c *Collector) fastestOn(l *life, d *device) (workers int, seconds float64) {
 	if len(l.job.Alternatives()) == 0 {
 		return d.fits(l.job.Threads, l.job.GPUs, "", l.alone)
@@ -83,12 +83,12 @@ func (c *Collector) fastestOn(l *life, d *device) (workers int, seconds float64)
 	return workers, seconds
 }
 
-// presence follows how many jobs have arrived and not ended, over time.
+// presence measures the number of jobs that have arrived and not ended, over time.
 type presence struct {
-	devices []device // nil where nodes come and go: then parts of the cluster change
+	devices []device // nil if nodes come and go: then 1/N of the cluster is not constant
 	at      table.Micros
 	now     int
-	sum     float64 // job-seconds up to at
+	sum     float64 // job-seconds until at
 }
 
 // device is a type of device of the cluster.
@@ -98,8 +98,8 @@ type device struct {
 	count int
 }
 
-// fits returns how many devices a request takes, and the seconds that it runs there, given its run time alone; 0 where
-// it cannot run there, NaN seconds where its run time is not known.
+// fits returns the number of devices that a request needs, and the seconds that the job runs there; alone is its run
+// time alone. n is 0 if it cannot run there; the seconds are NaN if its run time is unknown.
 func (d *device) fits(threads, gpus int, gpu string, alone time.Duration) (n int, seconds float64) {
 	if (gpus > 0) != d.gpu || gpu != "" && gpu != d.name {
 		return 0, 0
@@ -142,15 +142,15 @@ func newPresence(c scheduler.Cluster) presence {
 
 func (p *presence) unknown() bool { return p.devices == nil }
 
-// until adds up the jobs up to an instant, and returns the sum.
+// until adds the jobs up to a time, and returns the sum.
 func (p *presence) until(at table.Micros) float64 {
 	p.sum += float64(p.now) * (at - p.at).Seconds()
 	p.at = at
 	return p.sum
 }
 
-// arrives counts a job that arrives, ends one that has ended. Their stay is the job's own: after its end it holds
-// the number of present jobs, integrated over the seconds of its stay.
+// arrives counts a job that arrives, and ends removes one that has ended. stay is a variable of the job: after its
+// end it is the number of present jobs, integrated over its stay.
 func (p *presence) arrives(stay *float64, at table.Micros) {
 	*stay = -p.until(at)
 	p.now++

@@ -2,7 +2,7 @@ package measure
 
 import "math"
 
-// Free GPUs that are of no use to the jobs of the workload.
+// Metrics of free GPUs that jobs of the workload cannot use.
 var (
 	Fragments = Register(Metric{
 		Rank: 191, Name: "gpu_fragments", Title: "GPU fragments", Most: 1,
@@ -18,7 +18,7 @@ var (
 	})
 )
 
-// ofGPUs returns a part of the GPU time of the cluster; NaN without GPUs.
+// ofGPUs returns a sum as a fraction of the cluster's GPU time; NaN without GPUs.
 func (t *Totals) ofGPUs(of func(*gpus) float64) float64 {
 	g := t.collector.gpus
 	if g == nil || t.GPUs == 0 || t.span == 0 {

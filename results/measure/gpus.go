@@ -8,37 +8,37 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// gpus follows who holds the GPUs of a cluster: which of them two jobs share, and which are free
-// where no job of the workload fits.
+// gpus records who holds the GPUs of a cluster: which GPUs two jobs share, and which are free on nodes where no job
+// of the workload fits.
 type gpus struct {
-	asks    []cluster.Room // the requests of jobs to one node, each once, GPUs and all
-	weights []int64        // number of jobs that request it
-	jobs    int64          // that request GPUs
-	free    []cluster.Room // by node
-	holders []uint8        // by GPU
-	nodes   []int32        // of each core
-	onGPU   []int32        // the node of each GPU
+	asks    []cluster.Room // the different requests of jobs to one node, including GPUs
+	weights []int64        // number of jobs with each request
+	jobs    int64          // number of jobs that request GPUs
+	free    []cluster.Room // free resources by node
+	holders []uint8        // number of holders by GPU
+	nodes   []int32        // node of each core
+	onGPU   []int32        // node of each GPU
 	held    map[int]held
 	at      table.Micros
 
 	shared int   // GPUs that two jobs hold now
 	lost   int   // free GPUs on nodes where no job of the workload fits
-	missed int64 // free GPUs, for each job that does not fit on their nodes
+	missed int64 // sum over jobs of the free GPUs on nodes where the job does not fit
 
-	sharedTime, lostTime, missedTime int64 // over time, in microseconds
+	sharedTime, lostTime, missedTime int64 // integrals over time, in microseconds
 	byNode                           []unfit
 }
 
 // held is the allotment of a job.
 type held struct{ cores, gpus scheduler.CoreSet }
 
-// unfit is the current contribution of a node.
+// unfit is the current part of a node in lost and missed.
 type unfit struct {
 	lost   int
 	missed int64
 }
 
-// newGPUs returns nil where no job of the workload asks for GPUs, or nodes come and go.
+// newGPUs returns nil if no job of the workload requests GPUs, or if nodes come and go.
 func newGPUs(s *Setup) *gpus {
 	if s.Cluster.Changes() {
 		return nil
@@ -85,8 +85,8 @@ func newGPUs(s *Setup) *gpus {
 	return g
 }
 
-// asksOf returns the room that a job needs on one node with GPUs, in each of its alternatives: a
-// unit, if it can be divided, and one GPU, if it is elastic.
+// asksOf returns the resources that a job needs on one node with GPUs, for each alternative. This is one unit if the
+// job can be divided, and one GPU if it is elastic.
 func asksOf(j *scheduler.Job, m *cluster.Machine) []cluster.Room {
 	var asks []cluster.Room
 	add := func(j scheduler.Job, gpu string) {
@@ -112,7 +112,7 @@ func asksOf(j *scheduler.Job, m *cluster.Machine) []cluster.Room {
 	return asks
 }
 
-// change notes the allotment of a job from an instant on.
+// change records the allotment of a job from a time on.
 func (g *gpus) change(job int, now held, at table.Micros) {
 	span := int64(at - g.at)
 	g.at = at

@@ -11,25 +11,25 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Grouping is a way to divide the jobs of a cell, to report the results of some of them.
+// Grouping is a way to divide the jobs of a cell into groups with their own results.
 type Grouping struct {
-	// Name is the name that users write: "class". Doc is a line on how it divides jobs.
+	// Name is the name that users write, such as "class". Doc says in a line how jobs are divided.
 	Name, Doc string
-	// of returns the group of a job: its name, or for a size, its place among the sizes.
+	// of returns the group of a job. place orders groups of sizes.
 	of func(*scheduler.Job) (name string, place int)
 }
 
-// groupings are all ways, in the order in which they are shown.
+// groupings are all groupings, in the order in which they are shown.
 var groupings = []Grouping{
 	{"class", "the job block, or the class of a trace", func(j *scheduler.Job) (string, int) { return j.Class, 0 }},
 	{"user", "who submitted the job", func(j *scheduler.Job) (string, int) { return j.User, 0 }},
 	{"size", "how many GPUs the job asks for, or cores if it asks for no GPU", size},
 }
 
-// Groupings lists the ways to divide jobs.
+// Groupings returns all groupings.
 func Groupings() []Grouping { return slices.Clone(groupings) }
 
-// GroupOf names the group of a job, by the name of a grouping. It does not know which groups of a cell are Others.
+// GroupOf returns the name of a job's group in a grouping, even if a cell's results count that group to Others.
 func GroupOf(by, class, user string, threads, gpus int) string {
 	for _, g := range groupings {
 		if g.Name == by {
@@ -39,10 +39,11 @@ func GroupOf(by, class, user string, threads, gpus int) string {
 	return ""
 }
 
-// gpuSizes is the place of the sizes in GPUs, after those in cores.
+// gpuSizes is the place of the smallest size in GPUs, after all sizes in cores.
 const gpuSizes = 64
 
-// size returns the place of the size of a request: each power of two is a group with the sizes up to the next.
+// size returns the name and place of the size of a request. Sizes from a power of two up to the next one form a
+// group.
 func size(j *scheduler.Job) (string, int) {
 	if j.GPUs > 0 {
 		return "", gpuSizes + bits.Len(uint(j.GPUs))
@@ -50,7 +51,7 @@ func size(j *scheduler.Job) (string, int) {
 	return "", bits.Len(uint(max(j.Threads, 1)))
 }
 
-// title names a group: "2–3 cores".
+// title returns the title of a group, such as "2–3 cores".
 func title(name string, place int) string {
 	if name != "" || place == 0 {
 		return name
@@ -66,17 +67,17 @@ func title(name string, place int) string {
 	return fmt.Sprintf("%d–%d %ss", low, 2*low-1, unit)
 }
 
-// Others is the group of the ones beyond MostGroups.
+// Others is the group of all jobs beyond the first MostGroups groups.
 const (
 	Others     = "others"
 	MostGroups = 20
 )
 
-// Group is the results of some of the jobs of a cell.
+// Group has the results of a group of jobs of a cell.
 type Group struct {
-	// By is the name of a Grouping; Name is the name of the group.
+	// By is the name of the grouping; Name is the name of the group.
 	By, Name string
-	// Metrics has the values of the metrics that are Grouped; the others are unknown.
+	// Metrics has the values of the metrics with Grouped; others are unknown.
 	Metrics Metrics
 }
 
@@ -86,7 +87,7 @@ type groupJSON struct {
 	Metrics map[string]float64 `json:"metrics"`
 }
 
-// MarshalJSON writes the metrics that are known.
+// MarshalJSON writes the known metrics.
 func (g Group) MarshalJSON() ([]byte, error) {
 	out := groupJSON{g.By, g.Name, map[string]float64{}}
 	for _, m := range registered {
@@ -112,9 +113,9 @@ func (g *Group) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Groups divides the jobs of the cell in each way in which there are at least two groups. Sizes are in their order;
-// classes and users with the most jobs come first, and those beyond MostGroups are one group, Others: so the groups are
-// the same in all cells of a workload.
+// Groups returns the groups of all groupings that have at least two. Sizes are in ascending order. Classes and users
+// with the most jobs come first; after MostGroups of them the rest form one group, Others. So the groups are the same
+// in all cells of a workload.
 func (c *Collector) Groups() []Group {
 	var all []Group
 	several := c.several()
@@ -126,15 +127,15 @@ func (c *Collector) Groups() []Group {
 	return all
 }
 
-// group is a group that is being added up.
+// group is a group during the summation.
 type group struct {
 	name        string
 	place, jobs int
-	first       int // number of its first job
+	first       int // number of the group's first job
 	totals      Totals
 }
 
-// divide returns the groups of the jobs, and the group of each job.
+// divide returns the groups of a grouping, and the group of each job by its number.
 func (c *Collector) divide(by Grouping) (list, of []*group) {
 	type key struct {
 		name  string
@@ -191,7 +192,7 @@ func (c *Collector) groupsBy(by Grouping) []Group {
 	return out
 }
 
-// several reports of each grouping whether it has several groups.
+// several reports, for each grouping, whether it has several groups.
 func (c *Collector) several() []bool {
 	several := make([]bool, len(groupings))
 	for i := range c.setup.Jobs {
@@ -206,7 +207,7 @@ func (c *Collector) several() []bool {
 	return several
 }
 
-// addGrouped adds a job with all that is counted of it.
+// addGrouped adds a job to the sums.
 func (t *Totals) addGrouped(job int) {
 	a := t.collector.account(job)
 	l := t.collector.lifeOf(job, a)

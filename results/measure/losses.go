@@ -7,26 +7,26 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// NodeMeter measures in the events of a trace what nodes that come and go cost the jobs on them, in dollars.
+// NodeMeter computes from the events of a trace, in dollars, what jobs pay for nodes that come and go.
 type NodeMeter interface {
-	// Event takes an event of a node, or of a job that is not over. It returns how many nodes the job has lost
-	// and continues without.
+	// Event handles an event of a node, or of a job that is not over. It returns the number of nodes that the job has
+	// lost and continues without.
 	Event(*scheduler.Event) (lost int)
-	// JobCost is the cost of a job so far, Cost that of all nodes, whether or not a job held them.
+	// JobCost returns the cost of a job so far. Cost returns the cost of all nodes, including nodes that no job held.
 	JobCost(job int) float64
 	Cost() float64
 }
 
-// Meter returns the meter of the cell's nodes; nil if they stay.
+// Meter returns the meter of the cell's nodes; nil if the nodes stay.
 func (c *Collector) Meter() NodeMeter { return c.meter }
 
-// toll is the cost of losses and checkpoints to a job.
+// toll holds the cost of losses and checkpoints to a job.
 type toll struct {
 	revocations                int
 	lost, checkpoints, restore time.Duration
 }
 
-// toll returns the cost of losses to a job.
+// toll returns the toll of a job.
 func (c *Collector) toll(job int) *toll {
 	if c.lost == nil {
 		c.lost = map[int]*toll{}
@@ -39,7 +39,7 @@ func (c *Collector) toll(job int) *toll {
 	return t
 }
 
-// lose adds the cost of an attempt that has ended to a job, and the node that it has lost.
+// lose adds to a job's toll the cost of an attempt that has ended, and the node that it has lost.
 func (c *Collector) lose(e *scheduler.Event) {
 	if a := e.Attempt; a != nil {
 		t := c.toll(e.Job)
@@ -58,7 +58,7 @@ func (c *Collector) lose(e *scheduler.Event) {
 	}
 }
 
-// addLosses adds the cost of losses to a job's outcome.
+// addLosses adds the job's toll to its outcome.
 func (c *Collector) addLosses(job int, r *Outcome) {
 	r.LostWork, r.CheckpointTime, r.RestoreTime = math.NaN(), math.NaN(), math.NaN()
 	if c.meter != nil {
@@ -70,7 +70,7 @@ func (c *Collector) addLosses(job int, r *Outcome) {
 	}
 }
 
-// sumOf adds up a number of all jobs; NaN when no job has it.
+// sumOf returns the sum of a number over all jobs; NaN if no job has it.
 func sumOf(t *Totals, of func(*Outcome) float64) float64 {
 	if t.collector.meter == nil && t.collector.lost == nil {
 		return math.NaN()
@@ -89,7 +89,7 @@ func sumOf(t *Totals, of func(*Outcome) float64) float64 {
 	return sum
 }
 
-// The cost of losses and checkpoints. They are unknown without any.
+// Metrics of losses and checkpoints; unknown without any.
 var (
 	LostWork = Register(Metric{
 		Rank: 320, Name: "lost_work_s", Title: "lost work", Unit: "s",

@@ -12,74 +12,69 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Metric is a number computed for a cell: a column of metrics.csv. Register
-// adds one; the language, the tables, the pictures and the documentation list
-// the registered ones.
+// Metric is a number that is computed for a cell, a column of metrics.csv. Register adds a metric to the language,
+// the tables, the pictures and the documentation.
 type Metric struct {
-	// Rank is its place among the columns, the lowest first.
+	// Rank orders the columns, the lowest first.
 	Rank int
-	// Name is the column: "mean_jct_s".
+	// Name is the name of the column, such as "mean_jct_s".
 	Name string
-	// Title is for people: "mean JCT".
+	// Title is the name in texts and pictures, such as "mean JCT".
 	Title string
 	// Unit is "s", "jobs/h", or empty for a plain number.
 	Unit string
-	// Doc defines it in one line, for the documentation.
+	// Doc defines the metric in one line for the documentation.
 	Doc string
-	// HigherBetter reports in which direction the metric improves.
+	// HigherBetter is set if larger values are better.
 	HigherBetter bool
-	// Least and Most are its least and largest possible value; 0: it has no largest one.
+	// Least and Most are the smallest and the largest possible value; a Most of 0 means no largest one.
 	Least, Most float64
-	// Count reports that its values are whole numbers.
+	// Count is set if values are whole numbers.
 	Count bool
-	// OfAllJobs reports that it is over all jobs, whether they finished or not: cells in which different jobs failed can be
-	// compared by it.
+	// OfAllJobs is set if the metric includes jobs that did not finish. Cells in which different jobs failed can then
+	// be compared by it.
 	OfAllJobs bool
-	// Rare metrics have a column only in tables in which they are known of some cell.
+	// Rare is set if the metric's column is left out of tables in which no cell has a value.
 	Rare bool
-	// Shown is where it appears by default.
+	// Shown says where the metric is shown by default.
 	Shown Shown
-	// Compute returns its value; NaN when it is unknown. It must not change the
-	// totals.
+	// Compute returns the metric's value, NaN if unknown. It must not change the totals.
 	Compute func(*Totals) float64
-	// EachJob reports that Compute calls Totals.Outcomes: then no cell drops jobs that are over.
+	// EachJob is set if Compute calls Totals.Outcomes: jobs that are over are then kept in memory.
 	EachJob bool
-	// Grouped metrics are also known of each class of jobs, of each user and of each size: Compute
-	// then looks at the sums of Totals alone, which are the sums of the group.
+	// Grouped is set if the metric is also computed for groups of jobs. Compute then uses only the sums in Totals,
+	// which are the sums of the group.
 	Grouped bool
-	// Unmet metrics measure missed requirements of jobs: a policy with a value above 0 is not ranked among those
-	// that have none.
+	// Unmet is set if the metric measures missed requirements of jobs. A policy with a value above 0 is not ranked
+	// among those with 0.
 	Unmet bool
-	// OfJob is set for a mean over the finished jobs: the value of one job. It is NaN for a job that is not
-	// counted.
+	// OfJob returns the value of one job if the metric is a mean over the finished jobs, NaN for a job that is not
+	// counted; nil for other metrics.
 	OfJob func(*Outcome) float64
 
-	at int // its place in Metrics, plus one
+	at int // index in Metrics, plus one
 }
 
-// Shown is where a metric appears by default: its place there from 1 on; 0 if
-// it does not.
+// Shown has the position of a metric in each place where metrics are shown, from 1 on; 0 means that it is not shown
+// there.
 type Shown struct {
-	// Cells is the table of all cells in the report. Summary is the summary, on the
-	// terminal and in the report; its metrics are in the table of cells, too.
+	// Cells is the table of all cells in the report. Summary is the summary in the terminal and in the report.
 	Cells, Summary int
-	// Spare metrics are left out of a summary on a narrow terminal, in this order.
+	// Spare is the order in which metrics are left out of a summary on a narrow terminal.
 	Spare int
-	// Fidelity metrics are compared between real cells and their simulations, the
-	// most important first.
+	// Fidelity is the order of the metrics that are compared between real cells and their simulations.
 	Fidelity int
-	// Panels are the pictures "metrics", Series the pictures "series".
+	// Panels is for pictures of the kind "metrics", Series for the kind "series".
 	Panels, Series int
 }
 
-// registered are all metrics, by rank and then by name; slots counts them.
+// registered are all metrics, by rank and then by name; slots is their number.
 var (
 	registered []Metric
 	slots      int
 )
 
-// Register adds a metric, and returns it as it is registered. It panics when one
-// of that name exists.
+// Register registers a metric and returns it. It panics if a metric with the name exists.
 func Register(m Metric) Metric {
 	if _, ok := MetricByName(m.Name); ok {
 		panic(fmt.Sprintf("there are two metrics %q", m.Name))
@@ -99,20 +94,20 @@ func Register(m Metric) Metric {
 // Is reports whether two metrics are the same.
 func (m Metric) Is(o Metric) bool { return m.Name == o.Name }
 
-// AllMetrics lists the metrics in the order of their columns.
+// AllMetrics returns the metrics in the order of their columns.
 func AllMetrics() []Metric { return schema.Each(registered, Metric.inCurrency) }
 
-// EachJob reports whether a metric needs the outcome of each job.
+// EachJob reports whether some metric needs the outcome of each job.
 func EachJob() bool { return slices.ContainsFunc(registered, func(m Metric) bool { return m.EachJob }) }
 
-// ShownIn lists the metrics that have a place somewhere, in its order.
+// ShownIn returns the metrics that are shown in a place, in order.
 func ShownIn(place func(Shown) int) []Metric {
 	list := slices.DeleteFunc(AllMetrics(), func(m Metric) bool { return place(m.Shown) == 0 })
 	slices.SortStableFunc(list, func(a, b Metric) int { return place(a.Shown) - place(b.Shown) })
 	return list
 }
 
-// Places of metrics, for ShownIn.
+// Places for ShownIn.
 var (
 	InCells    = func(s Shown) int { return s.Cells }
 	InSummary  = func(s Shown) int { return s.Summary }
@@ -122,8 +117,7 @@ var (
 	InSeries   = func(s Shown) int { return s.Series }
 )
 
-// MetricByName finds a metric by its column, or by the column without its
-// unit: "mean_jct" is "mean_jct_s".
+// MetricByName returns the metric with a column name. The unit may be left out: "mean_jct" is "mean_jct_s".
 func MetricByName(name string) (Metric, bool) {
 	for _, m := range registered {
 		if name == m.Name || name == strings.TrimSuffix(m.Name, "_s") || name == strings.TrimSuffix(m.Name, "_per_h") {
@@ -133,7 +127,7 @@ func MetricByName(name string) (Metric, bool) {
 	return Metric{}, false
 }
 
-// Label is its title with its unit: "mean JCT (s)".
+// Label returns the title with the unit, as in "mean JCT (s)".
 func (m Metric) Label() string {
 	if m.Unit == "" {
 		return m.Title
@@ -141,7 +135,7 @@ func (m Metric) Label() string {
 	return m.Title + " (" + m.Unit + ")"
 }
 
-// Of returns the metric's value in the metrics of a cell; NaN when it is unknown.
+// Of returns the metric's value for a cell, NaN if unknown.
 func (m Metric) Of(values *Metrics) float64 {
 	if m.at == 0 || m.at > len(values.values) {
 		return math.NaN()
@@ -149,7 +143,7 @@ func (m Metric) Of(values *Metrics) float64 {
 	return values.values[m.at-1]
 }
 
-// CountOf is Of as a whole number; 0 when it is unknown.
+// CountOf returns the value as a whole number, 0 if unknown.
 func (m Metric) CountOf(values *Metrics) int {
 	if v := m.Of(values); !math.IsNaN(v) {
 		return int(v)
@@ -157,12 +151,11 @@ func (m Metric) CountOf(values *Metrics) int {
 	return 0
 }
 
-// Metrics are the values of the metrics of a cell. Means and quantiles are over
-// the finished jobs. An unknown value is NaN, written as an empty field of
-// metrics.csv and a JSON null. The zero value knows none.
+// Metrics has the values of the metrics of a cell. Means and quantiles are over the finished jobs. An unknown value
+// is NaN, an empty field in metrics.csv and null in JSON. In the zero value all are unknown.
 type Metrics struct{ values []float64 }
 
-// Set sets a value.
+// Set sets the value of a metric.
 func (v *Metrics) Set(m Metric, value float64) {
 	for len(v.values) < slots {
 		v.values = append(v.values, math.NaN())
@@ -170,7 +163,7 @@ func (v *Metrics) Set(m Metric, value float64) {
 	v.values[m.at-1] = value
 }
 
-// Join copies the values that other knows.
+// Join copies the known values of `other`.
 func (v *Metrics) Join(other Metrics) {
 	for _, m := range registered {
 		if value := m.Of(&other); !math.IsNaN(value) {
@@ -179,8 +172,7 @@ func (v *Metrics) Join(other Metrics) {
 	}
 }
 
-// Of returns values by the names of their metrics, for tests; it panics when
-// there is no such metric.
+// Of returns values by the names of their metrics, for tests. It panics if there is no such metric.
 func Of(values map[string]float64) Metrics {
 	var v Metrics
 	for name, value := range values {
@@ -193,7 +185,7 @@ func Of(values map[string]float64) Metrics {
 	return v
 }
 
-// Metrics are the cell's, over all that was recorded.
+// Metrics returns the metrics of the cell so far.
 func (c *Collector) Metrics() Metrics {
 	totals := c.totals()
 	v := Metrics{values: make([]float64, slots)}
@@ -203,7 +195,7 @@ func (c *Collector) Metrics() Metrics {
 	return v
 }
 
-// Append appends the metric's value as a field of a table; nothing when it is unknown.
+// Append appends the metric's value as a field of a table; nothing if it is unknown.
 func (m Metric) Append(b []byte, v *Metrics) []byte {
 	if m.Count {
 		return strconv.AppendInt(b, int64(m.CountOf(v)), 10)
@@ -222,7 +214,7 @@ func (m Metric) Read(v *Metrics, s string) error {
 	return err
 }
 
-// unknown is the value of an empty field.
+// unknown returns the value of an empty field.
 func (m Metric) unknown() float64 {
 	if m.Count {
 		return 0
@@ -250,7 +242,7 @@ func (v Metrics) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// UnmarshalJSON reads the output of MarshalJSON; a missing metric is unknown.
+// UnmarshalJSON reads the output of MarshalJSON. A missing metric is unknown.
 func (v *Metrics) UnmarshalJSON(raw []byte) error {
 	var object map[string]*float64
 	if err := json.Unmarshal(raw, &object); err != nil {

@@ -13,7 +13,7 @@ type ServerCost struct {
 	Revocations float64 `csv:"revocations"`
 }
 
-// SetMoney sets the cost of a job's servers, where no event contains it.
+// SetMoney sets the cost of a job's servers, if events do not contain it.
 func (c *Collector) SetMoney(job int, m ServerCost) {
 	if c.money == nil {
 		c.money = map[int]ServerCost{}
@@ -21,7 +21,7 @@ func (c *Collector) SetMoney(job int, m ServerCost) {
 	c.money[job] = m
 }
 
-// paid is the cost of a job's servers.
+// paid returns the cost of a job's servers.
 func (c *Collector) paid(job int) ServerCost {
 	if m, ok := c.money[job]; ok {
 		return m
@@ -36,7 +36,7 @@ func (c *Collector) paid(job int) ServerCost {
 	return ServerCost{math.NaN(), math.NaN()}
 }
 
-// The cost of servers, and the number of their revocations.
+// Metrics of the cost of servers, and of the number of revocations.
 var (
 	Cost = Register(Metric{
 		Rank: 220, Name: "cost_usd", Title: "cost", Unit: Dollars,
@@ -59,7 +59,7 @@ var (
 	})
 )
 
-// sum adds up the known values of the jobs, in their order; NaN if none is known.
+// sum returns the sum of the known values of the jobs, NaN if none is known.
 func (c *Collector) sum(of func(ServerCost) float64) float64 {
 	if c.money == nil && c.meter == nil {
 		return math.NaN()

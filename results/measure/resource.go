@@ -11,8 +11,7 @@ func (s *Setup) threads(job, alternative int) int {
 	return j.Threads
 }
 
-// typedNode returns the number of the node, counted from 1, on which a set of
-// GPUs lies, if its GPUs have a type; else 0.
+// typedNode returns the number (from 1) of the node of a set of GPUs if these have a type; otherwise 0.
 func (s *Setup) typedNode(gpus scheduler.CoreSet) int32 {
 	if len(gpus) == 0 {
 		return 0
@@ -29,8 +28,8 @@ func (s *Setup) typedNode(gpus scheduler.CoreSet) int32 {
 	return 0
 }
 
-// resource names the resource that a job ran on: its alternative, or "cpu" or
-// "gpu"; and the type of its GPUs, where they have one.
+// resource returns the name of the resource that a job ran on: its alternative, or "cpu" or "gpu", with the type of
+// GPU if there is one.
 func (c *Collector) resource(job int, a *account) string {
 	j := c.setup.Job(job)
 	name, gpu := "cpu", ""
@@ -46,7 +45,7 @@ func (c *Collector) resource(job int, a *account) string {
 	return name
 }
 
-// hasType reports whether the name of an alternative contains the type of its GPUs already.
+// hasType reports whether the name of an alternative already contains the type of GPU.
 func hasType(name, gpu string) bool {
 	return gpu != "" && len(name) > len(gpu) && name[len(name)-len(gpu)-1:] == ":"+gpu
 }

@@ -12,24 +12,22 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// OfferedLoad is the amount of work that arrived at a cell, and whether it could be done.
+// OfferedLoad says how much work arrived in a cell, and whether the cell could do it.
 type OfferedLoad struct {
-	// Offered is the work that arrives per second over the capacity, of cores or
-	// GPUs, whichever is the scarcer: the core-seconds that the jobs ask for before
-	// the last arrival / (cores × the time from the first to the last arrival). At 1
-	// and above, no policy can keep up indefinitely (R. M. Loynes, "The stability of
-	// a queue with non-independent inter-arrival and service times", 1962). NaN when
-	// all jobs arrive at once, a run time is not known, or a job has several ways to
-	// run.
+	// Offered is the work that arrives per second divided by the capacity, of cores or GPUs, whichever is more
+	// scarce. It is the core-seconds of the jobs that arrive before the last one / (cores × time from the first to
+	// the last arrival). At 1 or more, no policy can keep up indefinitely (R. M. Loynes, "The stability of a queue
+	// with non-independent inter-arrival and service times", 1962). It is NaN if all jobs arrive at once, a run time
+	// is unknown, or a job has alternatives.
 	Offered float64 `csv:"offered_load"`
-	// Saturated cells have no steady state: work piled up until the last
-	// arrival, many jobs waited then, or jobs still waited when the cell was closed.
+	// Saturated is set for a cell without a steady state: waiting work grew until the last arrival and many jobs
+	// waited then, or jobs still waited when the cell was closed.
 	Saturated bool `csv:"saturated"`
-	// Queued is the number of jobs that waited when the last one arrived.
+	// Queued is the number of waiting jobs when the last one arrived.
 	Queued int `csv:"queued_at_last_arrival"`
 }
 
-// loads has the columns of a Load, the last of metrics.csv.
+// loads has the columns of OfferedLoad, the last of metrics.csv.
 var loads = table.NewSchema[OfferedLoad]("", nil)
 
 // MarshalJSON writes the columns of metrics.csv; NaN is null.
@@ -38,27 +36,25 @@ func (l OfferedLoad) MarshalJSON() ([]byte, error) { return loads.Marshal(&l) }
 // UnmarshalJSON reads the output of MarshalJSON.
 func (l *OfferedLoad) UnmarshalJSON(raw []byte) error { return loads.Unmarshal(raw, l) }
 
-// The test for saturation looks at this many stretches of the arrivals, each of
-// at least leastInStretch jobs.
+// The test for saturation divides the arrivals into this many stretches, each of at least leastInStretch jobs.
 const (
 	stretches      = 20
 	leastInStretch = 5
 )
 
-// backlog notes, while a trace is made, which jobs wait half-way through the
-// arrivals, and at the last one.
+// backlog records, during a trace, which jobs wait halfway through the arrivals and at the last arrival.
 type backlog struct {
-	first, last table.Micros // arrivals
+	first, last table.Micros // times of the first and last arrival
 	sorted      bool         // jobs arrive in the order of their numbers
 	marks       [marks]mark
-	next        int // of marks
-	cutOff      int // jobs that were stopped while they waited
+	next        int // index of the next mark
+	cutOff      int // number of jobs that were stopped while they waited
 }
 
-// marks is the number of instants at which the waiting jobs are noted.
+// marks is the number of times at which waiting jobs are recorded.
 const marks = 2
 
-// mark is an instant, the jobs which waited then, and the core time that they had had.
+// mark is a time, with the jobs that waited then and the core time that they had had.
 type mark struct {
 	at     table.Micros
 	queued int
@@ -79,13 +75,14 @@ func newBacklog(s *Setup) backlog {
 	return b
 }
 
-// A queue is long when it has more jobs than this at the last arrival, and more than this part of all.
+// A queue is long if, at the last arrival, it has more than this number of jobs, and more than this fraction of all
+// jobs.
 const (
 	longQueue = 100
 	longShare = 0.1
 )
 
-// passes notes the waiting jobs at the marks before an instant.
+// passes records the waiting jobs at each mark before a time.
 func (c *Collector) passes(at table.Micros) {
 	for b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at; b.next++ {
 		for _, a := range c.accounts.All() {
@@ -146,8 +143,8 @@ func (c *Collector) Load(closed bool) OfferedLoad {
 	return l
 }
 
-// asked returns the run time of a job alone on its full request, in
-// microseconds: the known one, or the observed one.
+// asked returns the run time of a job alone on its full request in microseconds: the known one, or else the observed
+// one.
 func (l *life) asked() (float64, bool) {
 	if l.alone > 0 {
 		return float64(l.alone) / 1e3, true
@@ -155,8 +152,7 @@ func (l *life) asked() (float64, bool) {
 	return float64(l.account.coreTime) / float64(l.job.Threads), l.finished()
 }
 
-// took returns the core-microseconds that a job took, or would take if it was
-// not finished.
+// took returns the core-microseconds that a job took, or would have taken if it did not finish.
 func (l *life) took() float64 {
 	if l.finished() {
 		return float64(l.account.coreTime)
@@ -167,17 +163,17 @@ func (l *life) took() float64 {
 
 func (c *Collector) arrival(job int) table.Micros { return table.ToMicros(c.setup.Job(job).Arrival) }
 
-// offered is the work of jobs that are added in the order of their arrivals.
+// offered sums the work of jobs, which are added in the order of their arrivals.
 type offered struct {
 	onCores, onGPUs float64            // microseconds
-	net             [stretches]float64 // core-microseconds of work arrived, minus the capacity
+	net             [stretches]float64 // core-microseconds of work that arrived, minus the capacity
 	unknown         bool
 }
 
-// add adds the k-th job, after which next arrives.
+// add adds the k-th job; next is the job that arrives after it.
 func (o *offered) add(c *Collector, k int, l *life, next *scheduler.Job) {
 	work, ok := l.asked()
-	o.unknown = o.unknown || !ok || len(l.job.Alternatives()) > 1 // it depends on the policy
+	o.unknown = o.unknown || !ok || len(l.job.Alternatives()) > 1 // the work depends on the chosen alternative
 	o.onCores += work * float64(l.job.Threads)
 	o.onGPUs += work * float64(l.job.GPUs)
 	s := k * stretches / (c.length - 1)

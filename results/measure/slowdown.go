@@ -1,7 +1,7 @@
 package measure
 
-// Slowdowns: the completion time of a job / its run time alone on its full
-// request; over the jobs for which that is known.
+// Metrics of slowdowns: the completion time of a job / its run time alone on its full request. Jobs whose run time is
+// unknown are left out.
 var (
 	MeanSlowdown = Register(Metric{
 		Rank: 130, Name: "mean_slowdown", Title: "mean slowdown",
@@ -22,7 +22,7 @@ var (
 	})
 	MeanBoundedSlowdown = Register(Metric{
 		Rank: 180, Name: "mean_bounded_slowdown", Title: "mean bounded slowdown", Least: 1,
-		// A job of no length has any slowdown.
+		// A job of no length has no meaningful slowdown, so the bounded one is shown.
 		Shown:   Shown{Cells: 8, Summary: 6, Spare: 2, Panels: 5},
 		Doc:     "mean of the bounded slowdowns",
 		Grouped: true, OfJob: func(o *Outcome) float64 { return o.BoundedSlowdown },

@@ -10,16 +10,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Totals holds the sums over all jobs of a cell that metrics are computed from.
-// Times are in seconds, and over the finished jobs.
+// Totals has the sums over the jobs of a cell, or of a group of jobs, from which metrics are computed. Times are in
+// seconds and are summed over finished jobs.
 type Totals struct {
-	// Jobs counts all, Failed the ones that ended without finishing.
+	// Jobs counts all jobs, Failed the jobs that ended without finishing.
 	Jobs, Finished, Failed int
 	Preemptions, Resizes   int
-	// Makespan is the last end of a job − the first arrival; NaN when no job ended.
+	// Makespan is the last end of a job − the first arrival; NaN if no job ended.
 	Makespan float64
-	// CoreTime and GPUTime are the sums of resources that running jobs held, in
-	// core-microseconds and GPU-microseconds; Cores and GPUs the capacity.
+	// CoreTime and GPUTime are the resources that running jobs held, in core-microseconds and GPU-microseconds. Cores
+	// and GPUs are the capacity.
 	CoreTime, GPUTime ResourceTime
 	Cores, GPUs       int
 	JCT, Waiting      stats.Sample
@@ -35,8 +35,8 @@ type Totals struct {
 	collector *Collector
 }
 
-// Outcomes yields the outcome of each job, for metrics that need more than the
-// sums. It panics for drawn jobs, which are dropped: such a metric sets EachJob.
+// Outcomes yields the outcome of each job, for metrics that need more than sums. Such a metric must set EachJob;
+// otherwise drawn jobs are dropped, and Outcomes panics.
 func (t *Totals) Outcomes() iter.Seq[Outcome] {
 	if t.collector.setup.Drawn != nil {
 		panic("measure: a metric without EachJob looks at the outcome of each job")
@@ -62,17 +62,17 @@ func (c *Collector) totals() *Totals {
 	return t
 }
 
-// added are sums over jobs that are added in the order of their numbers.
+// added has sums over jobs that are added in the order of their numbers.
 type added struct {
 	totals  Totals
-	short   int // finished jobs that are too short for a slowdown
+	short   int // number of finished jobs that are too short for a slowdown
 	offered offered
-	waited  [marks]float64 // core-microseconds of the work that waited at each mark
+	waited  [marks]float64 // core-microseconds of work that waited at each mark
 	began   [marks]bool
-	events  int // of the trace when they were added
+	events  int // number of events of the trace when the jobs were added
 }
 
-// newAdded returns the sums over no job. They have room for n jobs that finish.
+// newAdded returns empty sums with room for n jobs that finish.
 func newAdded(c *Collector, n int) *added {
 	s := &added{totals: Totals{collector: c}, events: c.events}
 	s.totals.JCT.Grow(n)
@@ -81,7 +81,7 @@ func newAdded(c *Collector, n int) *added {
 	return s
 }
 
-// addAll returns the sums over all jobs, as they are after the last event.
+// addAll returns the sums over all jobs after the last event.
 func (c *Collector) addAll() *added {
 	if c.setup.Drawn != nil {
 		c.accounts.Finish()
@@ -100,13 +100,13 @@ func (c *Collector) addAll() *added {
 	return c.added
 }
 
-// life is a job with all that is added up of it.
+// life is a job with all numbers that are added to the sums.
 type life struct {
 	number       int
 	job          *scheduler.Job
 	account      *account
-	arrival, end table.Micros  // end is that of a job that is over
-	alone        time.Duration // its run time alone, as Setup.alone
+	arrival, end table.Micros  // end is only set for a job that is over
+	alone        time.Duration // run time alone, as in Setup.Alone
 }
 
 func (c *Collector) lifeOf(number int, a *account) life {
@@ -119,7 +119,7 @@ func (c *Collector) lifeOf(number int, a *account) life {
 
 func (l *life) finished() bool { return l.account.State() == scheduler.Finished }
 
-// jct is the completion time of a job that is over.
+// jct returns the completion time of a job that is over.
 func (l *life) jct() table.Micros { return l.end - l.arrival }
 
 // add adds a job.
@@ -144,12 +144,12 @@ func (c *Collector) add(l life) {
 	if c.setup.Over != nil {
 		c.setup.Over(l.number)
 	}
-	if last := c.length - 1; c.backlog.sorted && l.number < last { // the work of the last one is due after it
+	if last := c.length - 1; c.backlog.sorted && l.number < last { // work of the last job arrives after the last interval
 		s.offered.add(c, l.number, &l, c.setup.Job(l.number+1))
 	}
 }
 
-// add adds the outcome of a job.
+// add adds a job's outcome to the sums.
 func (t *Totals) add(l *life) {
 	a := l.account
 	t.CoreTime.add(a.coreTime)

@@ -23,7 +23,7 @@ var (
 	})
 )
 
-// share is the part of a capacity that was held over a span; NaN without either.
+// share returns the fraction of a capacity that was held over a span; NaN if the capacity or the span is 0.
 func share(held float64, capacity int, span table.Micros) float64 {
 	if capacity == 0 || span == 0 {
 		return math.NaN()
@@ -31,11 +31,11 @@ func share(held float64, capacity int, span table.Micros) float64 {
 	return held / (float64(capacity) * float64(span))
 }
 
-// ResourceTime is a sum of core-microseconds or GPU-microseconds. It is exact while it is below 2^63: a million cores reach
-// that in 107 days.
+// ResourceTime is a sum of core-microseconds or GPU-microseconds. It is exact below 2^63, which a million cores reach
+// in 107 days.
 type ResourceTime struct {
 	exact int64
-	more  float64 // the part that exact no longer holds
+	more  float64 // the part that does not fit into exact
 }
 
 func (r *ResourceTime) add(t int64) {
@@ -47,8 +47,8 @@ func (r *ResourceTime) add(t int64) {
 
 func (r ResourceTime) value() float64 { return r.more + float64(r.exact) }
 
-// times returns n spans in microseconds, and plus a sum of such times. They stop at the greatest number; no argument is
-// below 0.
+// times returns n·span in microseconds; plus returns the sum of two such times. On overflow they return the largest
+// number. Arguments must not be negative.
 func times(span, n int64) int64 {
 	if high, low := bits.Mul64(uint64(span), uint64(n)); high == 0 && low <= math.MaxInt64 {
 		return int64(low)

@@ -17,34 +17,31 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Records selects the files that a cell keeps on disk.
+// Records says which files of a cell are kept on disk.
 type Records string
 
-// AllRecords keeps jobs, events, decisions and occupancy; MetricsOnly keeps only
-// cell.json, for cells of millions of jobs, or very many cells.
+// AllRecords keeps jobs, events, decisions and occupancy. MetricsOnly keeps only cell.json, for cells of millions of
+// jobs, or for very many cells.
 const (
 	AllRecords  Records = "all"
 	MetricsOnly Records = "metrics"
 )
 
-// Setup is a cell with the data that its trace is measured against.
+// Setup describes a cell whose trace is recorded.
 type Setup struct {
 	Cell CellRef
 	measure.Setup
-	// Began is when a real cell began; zero of others. Estimated are the estimates that were in force then.
+	// Began is when a real cell began; zero for other cells. Estimated are the estimates used at that time.
 	Began     time.Time
 	Estimated []Estimated
 }
 
-// CellWriter records a cell's trace in its folder. It implements
-// scheduler.Recorder, and streams: it keeps no events in memory. Nothing
-// appears under its final name before Finish; cell.json comes last, so that a
-// folder which has one is complete. Either Finish or Abort must be called.
+// CellWriter writes a cell's trace to the cell's folder. It implements scheduler.Recorder, and keeps no events in
+// memory. Files get their final names in Finish, cell.json last, so that a folder with that file is complete. Finish
+// or Abort must be called.
 //
-// The files of a cell that ran for real survive a power cut. The files of a
-// simulated one need not, since it can be simulated again: cell.json lists the
-// sizes of its files, which distinguish a complete cell from one torn by a
-// power cut.
+// The files of a real cell survive a power cut. The files of a simulated cell need not, since it can be simulated
+// again: cell.json lists the sizes of its files, which show whether a power cut has truncated one.
 type CellWriter struct {
 	*measure.Collector
 	dir       string
@@ -54,19 +51,17 @@ type CellWriter struct {
 	events    *table.Pending
 	decisions *table.Pending
 	occupancy *table.File[measure.Occupancy]
-	drawn     *drawnJobs // nil where jobs are written at the end
+	drawn     *drawnJobs // nil if all jobs are written at the end
 	jobs      scheduler.JobSet
-	held      measure.Occupancy   // scratch
-	changed   bool                // the resources in use have changed since the last row of occupancy.csv
+	held      measure.Occupancy   // reused for each row
+	changed   bool                // resources in use have changed since the last row of occupancy.csv
 	rows      []measure.Occupancy // of a cell in containers; they wait for the containers' usage
 	replayed  []ServerRow         // servers of recorded runs
 	err       error
 }
 
-// NewCellWriter prepares the folder dir, and creates it if needed. A cell.json of an earlier run is
-// removed first: from now on the folder is not complete. Without a folder ("") nothing is written:
-// the caller keeps the result of Finish. Only a cell that records its metrics alone can be without
-// one.
+// NewCellWriter creates the folder dir if necessary, and removes a cell.json of an earlier run, so that the folder is
+// incomplete. If dir is "", nothing is written, and the caller keeps the result of Finish; this requires MetricsOnly.
 func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 	w := &CellWriter{dir: dir, setup: s, records: records, durable: s.Cell.Real(), jobs: s.Set()}
 	if s.Drawn != nil && records != MetricsOnly {
@@ -105,7 +100,7 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 	return w, nil
 }
 
-// Event implements scheduler.Recorder. An error of the disk is kept for Finish.
+// Event implements scheduler.Recorder. Finish returns an error that occurs here.
 func (w *CellWriter) Event(e *scheduler.Event) {
 	if e.Kind.OfNode() && w.records != MetricsOnly {
 		w.Collector.Event(e)
@@ -141,7 +136,7 @@ func (w *CellWriter) flushOccupancy() {
 	w.changed = false
 }
 
-// end ends a line of a file. The files of a cell that runs for real can be followed meanwhile.
+// end ends a line of a file. It flushes the file of a real cell, so that others can follow it.
 func (w *CellWriter) end(p *table.Pending, line []byte) {
 	_, err := p.Write(line)
 	w.keep(err)
@@ -156,10 +151,9 @@ func (w *CellWriter) keep(err error) {
 	}
 }
 
-// Finish writes the folder's files, cell.json last, and returns its content: c
-// with the cell, its metrics, files (before those that c has already) and
-// failures filled in. A state that c leaves empty is finished, or failed when a
-// job or the cell has. On an error the folder is left without a cell.json.
+// Finish writes the files of the folder, cell.json last. It returns the content of cell.json: c with the cell, its
+// metrics, files and failures filled in. (Files in c come last.) An empty state in c becomes failed if a job or the
+// cell has failed, otherwise finished. After an error the folder has no cell.json.
 func (w *CellWriter) Finish(c Cell) (Cell, error) {
 	defer w.Abort()
 	c.CellRef, c.Estimated = w.setup.Cell, w.setup.Estimated
@@ -190,7 +184,7 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 	return c, Amend(w.dir, c)
 }
 
-// Amend replaces the cell.json of a cell whose other files are in dir.
+// Amend replaces the cell.json of a cell. Its other files must be in dir.
 func Amend(dir string, c Cell) error {
 	raw, err := json.MarshalIndent(c, "", "  ")
 	if err == nil {
@@ -202,17 +196,17 @@ func Amend(dir string, c Cell) error {
 	return nil
 }
 
-// Troubled reports whether something outside of the experiment disturbed the cell: its times are doubtful.
+// Troubled reports whether something outside the experiment disturbed the cell, so that its times are doubtful.
 func (c *Cell) Troubled() bool {
 	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == Disturbed || w.Code == BusyMachine })
 }
 
-// Paused reports whether tfexp was stopped or the machine slept while the cell ran: its times are not its jobs'.
+// Paused reports whether tfexp was stopped or the machine slept while the cell ran, so that its times are wrong.
 func (c *Cell) Paused() bool {
 	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == Disturbed })
 }
 
-// finishTables gives the tables their names, and returns their sizes.
+// finishTables gives the tables their final names, and returns their sizes.
 func (w *CellWriter) finishTables() ([]File, error) {
 	if w.records == MetricsOnly {
 		return nil, w.err
@@ -272,22 +266,22 @@ func (w *CellWriter) createJobs() (*table.File[JobRow], error) {
 	return jobs, err
 }
 
-// axes returns the values of the axes of the cell, for its rows.
+// axes returns the values of the axes for the rows of the cell.
 func (w *CellWriter) axes() []string {
 	return axisValues(axisNames(w.setup.Cell.Axes), w.setup.Cell.Axes)
 }
 
-// drawnJobs writes the rows of drawn jobs when they are over: some at a time, while others are recorded.
+// drawnJobs writes the rows of drawn jobs that are over, several at a time, while other jobs are recorded.
 type drawnJobs struct {
 	w       *CellWriter
 	file    *table.File[JobRow]
 	rows    []measure.Outcome
 	before  []measure.Outcome // rows that are being written
 	writing sync.WaitGroup
-	err     error // of writing
+	err     error // error of writing
 }
 
-// rowsTogether is how many rows are written together: they fit into the processor's cache.
+// rowsTogether is the number of rows written at a time. They fit into the processor's cache.
 const rowsTogether = 512
 
 func (d *drawnJobs) add(job int) {
@@ -308,13 +302,13 @@ func (d *drawnJobs) flush() {
 	})
 }
 
-// wait waits until the rows are written that flush was called for.
+// wait waits until the rows of the last flush are written.
 func (d *drawnJobs) wait() {
 	d.writing.Wait()
 	d.w.keep(d.err)
 }
 
-// Row is the row of jobs.csv of a job, by its number.
+// Row returns a job's row of jobs.csv.
 func (w *CellWriter) Row(job int) JobRow {
 	c := &w.setup.Cell
 	return JobRow{
@@ -357,7 +351,7 @@ func axisNames(axes []Setting) []string {
 	return schema.Each(axes, func(a Setting) string { return a.Name })
 }
 
-// axisValues returns the values of the named axes, empty for axes that are not read.
+// axisValues returns the values of the named axes; "" for axes that the cell does not read.
 func axisValues(names []string, axes []Setting) []string {
 	values := make([]string, len(names))
 	for i, n := range names {

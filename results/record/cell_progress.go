@@ -8,11 +8,11 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// CellProgressFile holds the state of a running cell, in its folder: one JSON line for each time it was written,
-// under the temporary name of the file (table.Temporary). It is removed when the cell ends.
+// CellProgressFile is the file in a running cell's folder with its progress, one JSON line per report. It has a
+// temporary name (table.Temporary), and is removed when the cell ends.
 const CellProgressFile = "standing.jsonl"
 
-// CellProgress is the state of a cell at an instant of the cell's time: its jobs by state, and their resources.
+// CellProgress is the progress of a cell: the number of jobs by state, and the resources that they hold.
 type CellProgress struct {
 	At      float64 `json:"t_s"` // seconds since the cell's start
 	Jobs    int     `json:"jobs"`
@@ -20,17 +20,16 @@ type CellProgress struct {
 	Running int     `json:"running"`
 	Waiting int     `json:"waiting"`
 	Failed  int     `json:"failed"`
-	Cores   int     `json:"cores"` // held
-	GPUs    int     `json:"gpus"`  // held
-	// Share is the finished part of the work of a real cell, from 0 to 1; 0 where it is not known.
+	Cores   int     `json:"cores"` // number held
+	GPUs    int     `json:"gpus"`  // number held
+	// Share is the finished fraction of the work of a real cell, from 0 to 1; 0 if unknown.
 	Share float64 `json:"share,omitempty"`
 }
 
-// leastShare is the share from which the time of a cell so far says how long it takes.
+// leastShare is the fraction of the work after which the remaining time is predicted from the time so far.
 const leastShare = 0.1
 
-// Left returns the remaining time of a real cell, which is expected to keep its average speed. It is not known while the
-// cell has done too little.
+// Left returns the remaining time of a real cell at its average speed so far. known is false below leastShare.
 func (s *CellProgress) Left() (left time.Duration, known bool) {
 	if s.Share < leastShare {
 		return 0, false
@@ -38,15 +37,15 @@ func (s *CellProgress) Left() (left time.Duration, known bool) {
 	return time.Duration(s.At * (1/s.Share - 1) * float64(time.Second)), true
 }
 
-// CellProgressWriter writes the progress of the cell in a folder, for other processes to read. The zero value of Dir
-// writes none. Close must be called.
+// CellProgressWriter writes the progress of a cell for other processes to read. If Dir is "", it writes nothing.
+// Close must be called.
 type CellProgressWriter struct {
 	Dir  string
 	file *table.Pending
-	done bool // nothing more can be written
+	done bool // a write has failed, so no more are tried
 }
 
-// Add writes a line. Failed writes are ignored: a cell's results do not depend on them.
+// Add writes a line. It ignores errors, because results do not depend on the progress.
 func (w *CellProgressWriter) Add(s CellProgress) {
 	if w.Dir == "" || w.done {
 		return

@@ -10,8 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 )
 
-// addUsed inserts the usage of the cell's containers between the rows of its
-// occupancy, in the order of time.
+// addUsed merges the usage of the cell's containers into its occupancy, in order of time.
 func (w *CellWriter) addUsed() error {
 	samples, err := Containers.ReadLive(w.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -33,12 +32,12 @@ func (w *CellWriter) addUsed() error {
 	return nil
 }
 
-// sampleAge is how old a sample may be, in seconds, to count as a container's
-// current usage. Each container is sampled about once a second.
+// sampleAge is the largest age in seconds of a sample that counts as a container's current usage. Each container is
+// sampled about once a second.
 const sampleAge = 1.5
 
-// together adds up the latest sample of each container, once a second. The
-// memory is in percent of the total limit of those containers.
+// together returns, for each second, the sum of the latest samples of all containers. Memory is in percent of the sum
+// of their limits.
 func together(samples []ContainerRow) []measure.Occupancy {
 	var out []measure.Occupancy
 	for i, last := range samples {

@@ -5,18 +5,17 @@ import (
 	"path/filepath"
 )
 
-// Copy is a copy of an experiment file and of the files that it reads, which a folder of results has.
+// Copy is a copy, in a folder of results, of an experiment file and of the files that it reads.
 type Copy struct {
-	// File is the copy of the experiment file.
+	// File is the path of the copied experiment file.
 	File string
-	// From is the folder that all the files were in, and To the folder of the copies, which are relative to each other as
-	// the originals were.
+	// From is the folder of the originals, and To the folder of the copies, with the same relative paths.
 	From, To string
-	// Needed reports whether an original is missing.
+	// Needed is set if an original is missing.
 	Needed bool
 }
 
-// Find returns the copy of a file with an absolute path, and the path itself where it has no copy.
+// Find returns the copy of a file with an absolute path, or the path itself if there is no copy.
 func (c Copy) Find(path string) string {
 	if name, err := filepath.Rel(c.From, path); err == nil && c.To != "" && filepath.IsLocal(name) {
 		if _, err := os.Stat(filepath.Join(c.To, name)); err == nil {
@@ -28,10 +27,10 @@ func (c Copy) Find(path string) string {
 
 var findCopy func(dir string) (Copy, bool)
 
-// RegisterCopies sets the function that finds the copies in a folder of results.
+// RegisterCopies sets the function that CopyOf calls.
 func RegisterCopies(find func(dir string) (Copy, bool)) { findCopy = find }
 
-// CopyOf returns the copies in a folder of results.
+// CopyOf returns the copies in a folder of results, if there are any.
 func CopyOf(dir string) (c Copy, ok bool) {
 	if findCopy == nil {
 		return c, false

@@ -4,12 +4,12 @@ import (
 	"math"
 )
 
-// WriteEstimates writes estimates.csv. A row without an actual time keeps the
-// one that the file has for the same estimate.
+// WriteEstimates writes estimates.csv. A row without an actual time keeps the actual time of the same estimate in the
+// existing file.
 func WriteEstimates(dir string, rows []EstimateRow) error {
 	old, err := Estimates.Read(dir)
 	if err != nil {
-		old = nil // the file is written again
+		old = nil // the existing file is unusable and is replaced
 	}
 	rows = append([]EstimateRow(nil), rows...)
 	for i := range rows {
@@ -22,8 +22,7 @@ func WriteEstimates(dir string, rows []EstimateRow) error {
 	return ReplaceEstimates(dir, rows)
 }
 
-// ReplaceEstimates writes estimates.csv with the actual times of the rows, whose
-// errors it sets.
+// ReplaceEstimates writes estimates.csv with the actual times in rows, and sets the rows' errors.
 func ReplaceEstimates(dir string, rows []EstimateRow) error {
 	for i := range rows {
 		rows[i].ErrorPct = math.NaN()
@@ -35,7 +34,7 @@ func ReplaceEstimates(dir string, rows []EstimateRow) error {
 	return err
 }
 
-// estimates reports whether both rows estimate the same job by the same model.
+// estimates reports whether two rows estimate the same job with the same model.
 func (r EstimateRow) estimates(o EstimateRow) bool {
 	return r.Job == o.Job && r.Hardware == o.Hardware && r.Threads == o.Threads && r.GPUs == o.GPUs &&
 		r.Model == o.Model && r.Axes == o.Axes

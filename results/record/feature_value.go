@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// FeatureValue is a value that a feature keeps with a cell, of the feature's type. In files it is the value's JSON.
+// FeatureValue is a value, of a type of a feature, that is stored with a cell. In files it is JSON.
 type FeatureValue struct {
 	mu    sync.Mutex // guards the fields below
-	value any        // a pointer; nil until somebody asks for it
-	raw   []byte     // of a file
+	value any        // pointer to the value; nil until the first use
+	raw   []byte     // JSON from a file
 }
 
-// NewFeatureValue wraps a value so that it is kept with a cell.
+// NewFeatureValue returns a FeatureValue that holds *v.
 func NewFeatureValue[T any](v *T) *FeatureValue { return &FeatureValue{value: v} }
 
-// FeatureValueOf returns the value that is kept; nil without one, or where it is of another type. What comes from a file may be
-// read as several types.
+// FeatureValueOf returns the stored value as a *T. It returns nil without a value, or if the value has another type.
+// JSON from a file can be read as several types.
 func FeatureValueOf[T any](k *FeatureValue) *T {
 	if k == nil {
 		return nil
@@ -53,7 +53,7 @@ func (k *FeatureValue) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// GobEncode and GobDecode write a cell down for another process.
+// GobEncode encodes the value for another process.
 func (k *FeatureValue) GobEncode() ([]byte, error) { return k.MarshalJSON() }
 
 // GobDecode reads the output of GobEncode.

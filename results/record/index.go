@@ -15,14 +15,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
-// ShardIndex is the index of all shards of a folder. Without it, or where it misses entries, the shards are read
-// in full.
+// ShardIndex is the index of all shards of a folder. If it is missing or incomplete, shards are read instead.
 const ShardIndex = "index.csv"
 
 // shardColumns are the columns of the index.
 var shardColumns = []string{"cell", "key", "state", "shard", "at", "size"}
 
-// WriteIndex writes the index, if it lacks cells, when all of these are on the disk.
+// WriteIndex writes the index if cells were added. It first syncs the shards to disk, so that the index names no lost
+// cell.
 func (s *Shards) WriteIndex() error {
 	if s == nil || s.prefix != "" {
 		return nil
@@ -60,7 +60,7 @@ func (s *Shards) WriteIndex() error {
 	return nil
 }
 
-// settle flushes a file's content to the disk.
+// settle syncs a file to disk.
 func settle(path string) error {
 	f, err := folder.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -69,8 +69,8 @@ func settle(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// readIndex reads the index. It leaves out entries of shards that are gone, or shorter than their entry says: these
-// are read in full.
+// readIndex reads the index. It skips entries of shards that are missing, or shorter than the entry says; these
+// shards are read.
 func (s *Shards) readIndex() {
 	f, err := folder.Open(s.dir, CellsDir, ShardIndex)
 	if err != nil {
@@ -107,5 +107,5 @@ func (s *Shards) readIndex() {
 	}
 }
 
-// maxLine bounds a cell, in bytes.
+// maxLine is the largest size of a cell in bytes.
 const maxLine = 64 << 20

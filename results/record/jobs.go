@@ -17,10 +17,9 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// linkJobs links the jobs.csv of the only cell to the experiment, when the two
-// are the same: a table of a million jobs need not exist twice. Both are only
-// ever replaced as a whole, never written to. It returns false, having done
-// nothing, when they are not the same, or the file system has no links.
+// linkJobs makes the experiment's jobs.csv a hard link to the jobs.csv of its only cell, to save space. Neither file
+// is written to; files are only replaced. linkJobs returns false and changes nothing if the files would differ, or if
+// the file system has no links.
 func (e *Experiment) linkJobs() bool {
 	if len(e.Cells) != 1 || !slices.Equal(axisNames(e.Cells[0].Axes), e.Plan.Axes) {
 		return false
@@ -33,7 +32,7 @@ func (e *Experiment) linkJobs() bool {
 	header := Jobs.Header(e.Plan.Axes)
 	first := make([]byte, len(header))
 	if _, err := io.ReadFull(f, first); err != nil || !bytes.Equal(first, header) {
-		return false // written by another version
+		return false // another version wrote the file
 	}
 	whole := table.Pending{Path: filepath.Join(e.Dir, Jobs.File)}
 	if info, err := f.Stat(); err == nil {
@@ -41,14 +40,13 @@ func (e *Experiment) linkJobs() bool {
 			return true
 		}
 	}
-	_ = folder.Remove(whole.Temporary()) // of a run that was killed
+	_ = folder.Remove(whole.Temporary()) // left by a killed run
 	return folder.Link(f.Name(), whole.Temporary()) == nil && folder.Rename(whole.Temporary(), whole.Path) == nil
 }
 
-// WriteJobs writes jobs.csv over the complete cells, in the order of the plan.
-// Rows are streamed: no more than one is in memory; each, which may be nil, sees
-// them all. Unlike the other tables, jobs.csv, which can be large and is made of
-// the cells' own, need not survive a power cut.
+// WriteJobs writes jobs.csv with the jobs of all complete cells, in the order of the plan. It keeps only one row in
+// memory, and calls each, unless it is nil, for every row. Unlike other tables, jobs.csv is not synced to disk: it
+// can be large, and can be made again from the cells' tables.
 func (e *Experiment) WriteJobs(each func(CellRef, *JobRow)) error {
 	if each == nil && e.linkJobs() {
 		return nil
@@ -67,8 +65,7 @@ func (e *Experiment) WriteJobs(each func(CellRef, *JobRow)) error {
 	return err
 }
 
-// addJobs adds the jobs of a cell to the experiment's jobs.csv. When each is
-// nil, the lines are copied unchanged.
+// addJobs appends the jobs of a cell to the experiment's jobs.csv. If each is nil, it copies the lines unchanged.
 func (e *Experiment) addJobs(jobs *table.File[JobRow], c CellRef, each func(CellRef, *JobRow)) error {
 	if each == nil {
 		copied, err := e.copyJobs(jobs, c)
@@ -88,14 +85,13 @@ func (e *Experiment) addJobs(jobs *table.File[JobRow], c CellRef, each func(Cell
 	return errors.Join(err, failed)
 }
 
-// WriteCells writes metrics.csv and timings.csv over the complete cells, in the
-// order of the plan.
+// WriteCells writes metrics.csv and timings.csv with all complete cells, in the order of the plan.
 func (e *Experiment) WriteCells() error {
 	return errors.Join(writeCells(e, Metrics.Only(e.metricColumns()), func(c Cell) Cell { return c }),
 		writeCells(e, Timings, func(c Cell) TimingRow { return TimingRow{c.CellRef, c.Seconds, c.Busy} }))
 }
 
-// metricColumns are the columns of metrics.csv: rare metrics have one where they are known of a cell.
+// metricColumns returns the columns of metrics.csv. A rare metric has a column if some cell has a value.
 func (e *Experiment) metricColumns() (names []string) {
 	for _, c := range Metrics.Columns() {
 		m, _ := measure.MetricByName(c.Name)
@@ -122,9 +118,8 @@ func writeCells[T any](e *Experiment, kind *table.Schema[T], row func(Cell) T) e
 	return err
 }
 
-// copyJobs copies the lines of a cell's jobs.csv, with the values of all axes
-// of the experiment in place of the cell's own. It returns false, having done
-// nothing, when the columns are not the current ones.
+// copyJobs copies the lines of a cell's jobs.csv. It replaces the values of the cell's axes by the values of all axes of
+// the experiment. It returns false and changes nothing if the file has other columns than this version writes.
 func (e *Experiment) copyJobs(jobs *table.File[JobRow], c CellRef) (bool, error) {
 	f, err := e.open(c, Jobs.File)
 	if err != nil {
@@ -156,7 +151,7 @@ func (e *Experiment) copyJobs(jobs *table.File[JobRow], c CellRef) (bool, error)
 			return true, fmt.Errorf("read %s: %w", f.Name(), err)
 		}
 		row = append(row, line...)
-		if err != nil || bytes.Count(row, []byte{'"'})%2 != 0 { // continues: too long, or a line break in quotes
+		if err != nil || bytes.Count(row, []byte{'"'})%2 != 0 { // the row continues: it is long, or has a line break in quotes
 			continue
 		}
 		rest, ok := bytes.CutSuffix(row, was)

@@ -29,7 +29,7 @@ func appendCores(b []byte, s scheduler.CoreSet) []byte {
 // appendEvent appends a line of events.jsonl; see EventRow.
 func appendEvent(b []byte, e *scheduler.Event, job *scheduler.Job, nodes []scheduler.Node) []byte {
 	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
-	b = append(append(b, `,"event":"`...), e.Kind.String()...) // kinds are plain words
+	b = append(append(b, `,"event":"`...), e.Kind.String()...) // the names of kinds need no escaping
 	b = table.AppendText(append(b, `","job":`...), job.Name)
 	b = appendCores(append(b, `,"cores":`...), e.Cores)
 	if len(e.GPUs) > 0 {
@@ -172,8 +172,8 @@ func appendLacks(b []byte, lacks []cluster.Lack, job *scheduler.Job) []byte {
 	return b
 }
 
-// wayOf names the alternative with which a job starts or resumes; empty for
-// other events, and for jobs that have none.
+// wayOf returns the alternative with which a job starts or resumes; "" for other events, and for jobs without
+// alternatives.
 func wayOf(e *scheduler.Event, j *scheduler.Job) string {
 	if (e.Kind == scheduler.Start || e.Kind == scheduler.Resume) && e.Alternative >= 0 &&
 		e.Alternative < len(j.Alternatives()) {

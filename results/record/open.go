@@ -17,28 +17,24 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Experiment is the present state of an experiment's folder, read from its
-// plain files. A run may be writing at the same time.
+// Experiment is the state of an experiment's folder, read from its files. A run may write to them at the same time.
 type Experiment struct {
 	Dir  string
 	Plan Plan
-	// Run is the zero value when there is no run.json yet.
+	// Run is the zero value if run.json does not exist yet.
 	Run Run
 	// Cells are the complete cells, in the order of the plan.
 	Cells []Cell
 	// Missing are the cells that are not complete yet, in the order of the plan.
 	Missing []CellRef
-	// Beyond are the complete cells that features added; they are in neither Plan.Cells nor Cells, which are points of the
-	// matrix.
+	// Beyond are the complete cells outside the matrix. Plan.Cells and Cells do not contain them.
 	Beyond []Cell
 
-	shards *Shards // of the cells without a folder
+	shards *Shards // the cells without folders
 }
 
-// Open reads plan.json, run.json and the complete cells of the experiment in
-// dir. Cells that are not there yet, are half written, or were written under
-// another plan count as missing. A folder without plan.json is an error that
-// wraps fs.ErrNotExist.
+// Open reads plan.json, run.json and the complete cells in dir. Missing are cells that do not exist, are incomplete,
+// or were run under another plan. If plan.json does not exist, the error wraps fs.ErrNotExist.
 func Open(dir string) (*Experiment, error) {
 	folder.Enclose(dir)
 	e := &Experiment{Dir: dir}
@@ -82,7 +78,7 @@ func Open(dir string) (*Experiment, error) {
 	return e, nil
 }
 
-// sharded reads the cells of the plan that are in shards, by their places in it.
+// sharded reads the cells of the plan that are in shards, by index in the plan.
 func (e *Experiment) sharded() (map[int]Cell, error) {
 	var err error
 	if e.shards, err = OpenShards(e.Dir, ""); err != nil {
@@ -97,8 +93,8 @@ func (e *Experiment) sharded() (map[int]Cell, error) {
 	return cells, err
 }
 
-// Description returns the description of a cell's key: all that the cell depends on. The error wraps fs.ErrNotExist
-// where it is not known.
+// Description returns the description of a cell's key: everything that the cell depends on. The error wraps
+// fs.ErrNotExist if it is unknown.
 func (e *Experiment) Description(c CellRef) (string, error) {
 	if at, ok := e.shards.Find(c.Cell, c.Key); ok {
 		l, err := e.shards.Line(at)
@@ -110,20 +106,20 @@ func (e *Experiment) Description(c CellRef) (string, error) {
 
 var (
 	errOtherPlan = errors.New("cell belongs to another plan")
-	errTorn      = errors.New("files of the cell are missing, or not as long as they were")
+	errTorn      = errors.New("files of the cell are missing or truncated")
 )
 
-// unread reports whether an error says that the system could not read a file, whatever it holds: the disk is at fault, or
-// there are too many open files.
+// unread reports whether the system could not read a file, because of the disk or too many open files. The content
+// may be fine.
 func unread(err error) bool {
 	var number syscall.Errno
 	return errors.As(err, &number) && !slices.Contains([]syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.EISDIR,
 		syscall.EACCES, syscall.EPERM, syscall.ELOOP, syscall.ENAMETOOLONG}, number)
 }
 
-// readCell reads the cell, or the simulation of a cell, in a folder below cells.
+// readCell reads the cell (or simulation of a cell) in a folder below cells.
 func readCell(dir, at string, ref CellRef) (Cell, error) {
-	c := Cell{Load: measure.OfferedLoad{Offered: math.NaN()}} // as in files of before it was known
+	c := Cell{Load: measure.OfferedLoad{Offered: math.NaN()}} // files of earlier versions lack it
 	if err := folder.ReadJSON(dir, &c, filepath.Join(CellsDir, at, CellFile)); err != nil {
 		return Cell{}, err
 	}
@@ -133,7 +129,7 @@ func readCell(dir, at string, ref CellRef) (Cell, error) {
 	if !whole(dir, filepath.Join(CellsDir, at), c.Files) {
 		return Cell{}, errTorn
 	}
-	// The plan knows the cell's place; the key ensures that the rest is the same.
+	// The place of the cell can have changed in the plan; equal keys mean that the results are the same.
 	c.CellRef = ref
 	return c, nil
 }
@@ -146,7 +142,7 @@ func (e *Experiment) Simulation(c CellRef) (Cell, error) {
 // Complete reports whether every cell of the plan exists.
 func (e *Experiment) Complete() bool { return len(e.Missing) == 0 }
 
-// FailedCells are the complete cells in which something failed.
+// FailedCells returns the complete cells with the state failed.
 func (e *Experiment) FailedCells() []Cell {
 	var failed []Cell
 	for _, c := range e.Cells {
@@ -157,7 +153,7 @@ func (e *Experiment) FailedCells() []Cell {
 	return failed
 }
 
-// Warnings returns the warnings of the run and of its cells, in this order, each once.
+// Warnings returns the warnings of the run and then of its cells, without repetitions.
 func (e *Experiment) Warnings() []Warning {
 	var out []Warning
 	seen := map[Warning]bool{}
@@ -197,13 +193,13 @@ func (e *Experiment) open(c CellRef, file string) (*folder.File, error) {
 	return folder.Open(e.Dir, CellsDir, c.Cell, file)
 }
 
-// lacksFolder reports whether the cell is in a shard: no file of it need be looked for.
+// lacksFolder reports whether the cell is in a shard, so that it has no files.
 func (e *Experiment) lacksFolder(c CellRef) bool {
 	_, sharded := e.shards.Find(c.Cell, c.Key)
 	return sharded
 }
 
-// ReadLive reads a table of a cell that may be running. The error wraps fs.ErrNotExist if there is no table.
+// ReadLive reads a table of a cell that may still run. The error wraps fs.ErrNotExist if there is no table.
 func ReadLive[T any](e *Experiment, c CellRef, kind *table.Schema[T]) ([]T, error) {
 	if e.lacksFolder(c) {
 		return nil, fs.ErrNotExist
@@ -211,8 +207,7 @@ func ReadLive[T any](e *Experiment, c CellRef, kind *table.Schema[T]) ([]T, erro
 	return kind.ReadLive(e.Dir, CellsDir, c.Cell)
 }
 
-// Jobs reads a cell's jobs.csv. A cell that recorded only its metrics has
-// none: the error wraps fs.ErrNotExist.
+// Jobs reads a cell's jobs.csv. If the cell recorded only metrics, the error wraps fs.ErrNotExist.
 func (e *Experiment) Jobs(c CellRef) ([]JobRow, error) {
 	var rows []JobRow
 	err := e.eachJob(c, Jobs, 1, func(r *JobRow) bool {
@@ -222,10 +217,9 @@ func (e *Experiment) Jobs(c CellRef) ([]JobRow, error) {
 	return rows, err
 }
 
-// EachJob reads the named columns of a cell's jobs.csv row by row; the other
-// fields of the row are unspecified. The row is reused: each must not keep it,
-// and returns false to stop. With a step above 1, only every step-th row is
-// read, from the first on. It errs as Jobs does.
+// EachJob calls each for rows of a cell's jobs.csv, until it returns false. Only the named columns are read; other
+// fields are unspecified. With step > 1, only every step-th row is read, starting with the first. The row is reused:
+// each must not keep it. EachJob returns the errors of Jobs.
 func (e *Experiment) EachJob(c CellRef, names []string, step int, each func(*JobRow) bool) error {
 	return e.eachJob(c, Jobs.Only(names), step, each)
 }
@@ -252,8 +246,7 @@ func (e *Experiment) Decisions(c CellRef) iter.Seq2[DecisionRow, error] {
 	return readLines[DecisionRow](e, c, DecisionsFile)
 }
 
-// Occupancy reads a cell's occupancy.csv. A cell that recorded only its
-// metrics has none: the error wraps fs.ErrNotExist.
+// Occupancy reads a cell's occupancy.csv. If the cell recorded only metrics, the error wraps fs.ErrNotExist.
 func (e *Experiment) Occupancy(c CellRef) ([]measure.Occupancy, error) {
 	var rows []measure.Occupancy
 	err := e.EachOccupancy(c, 1, func(r *measure.Occupancy) bool {
@@ -263,9 +256,9 @@ func (e *Experiment) Occupancy(c CellRef) ([]measure.Occupancy, error) {
 	return rows, err
 }
 
-// EachOccupancy reads a cell's occupancy.csv row by row. The row is reused:
-// each must not keep it, and returns false to stop. With a step above 1, only
-// every step-th row is read, from the first on. It errs as Occupancy does.
+// EachOccupancy calls each for rows of a cell's occupancy.csv, until it returns false. With step > 1, only every
+// step-th row is read, starting with the first. The row is reused: each must not keep it. EachOccupancy returns the
+// errors of Occupancy.
 func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*measure.Occupancy) bool) error {
 	f, err := e.open(c, Occupancy.File)
 	if err != nil {
@@ -275,8 +268,8 @@ func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*measure.Occup
 	return Occupancy.Each(f, f.Name(), step, each)
 }
 
-// Pictures reads the list of pictures that were drawn; without the file, the
-// list is empty. Their paths are made relative to the experiment's folder.
+// Pictures reads the list of drawn pictures, with paths relative to the experiment's folder. It is empty if the file
+// does not exist.
 func (e *Experiment) Pictures() ([]Picture, error) {
 	var pictures []Picture
 	err := folder.ReadJSON(e.Dir, &pictures, filepath.Join(PlotsDir, PicturesFile))
@@ -293,7 +286,7 @@ func (e *Experiment) Pictures() ([]Picture, error) {
 	return pictures, err
 }
 
-// Source reads the experiment's file as it was run, and its name.
+// Source returns the name and the content of the experiment file that was run.
 func (e *Experiment) Source() (name, text string, err error) {
 	for _, name := range []string{ExperimentFile, ExperimentFile + ".json"} {
 		raw, err := folder.ReadFile(e.Dir, name)

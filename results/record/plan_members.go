@@ -12,10 +12,10 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// PlanMember is a member of plan.json that a feature adds: the experiment's request to it.
+// PlanMember is a member of plan.json that a feature adds.
 type PlanMember[T any] struct{ name string }
 
-// planMember describes a PlanMember. Plan has no field for it, but a map with its value under its name.
+// planMember describes a registered PlanMember. Plan stores its value in a map under its name.
 type planMember struct {
 	name string
 	rank int
@@ -24,12 +24,11 @@ type planMember struct {
 
 var planMembers []planMember
 
-// RankAfterPlots is the rank from which members come after the plots of plan.json; lower ranks come after the
-// comparisons.
+// RankAfterPlots is the smallest rank of members that come after the plots in plan.json. Members with lower ranks
+// come after the comparisons.
 const RankAfterPlots = 100
 
-// RegisterPlanMember adds a member to plan.json, with a rank among the members of other features. It panics when the
-// name is taken.
+// RegisterPlanMember adds a member to plan.json; rank orders the members. It panics if the name is taken.
 func RegisterPlanMember[T any](name string, rank int) PlanMember[T] {
 	if slices.ContainsFunc(planMembers, func(m planMember) bool { return m.name == name }) {
 		panic(fmt.Sprintf("two features ask for %q of plan.json", name))
@@ -39,7 +38,7 @@ func RegisterPlanMember[T any](name string, rank int) PlanMember[T] {
 	return PlanMember[T]{name}
 }
 
-// Of returns the member's value in a plan; the zero value without one.
+// Of returns the member's value in a plan, or the zero value.
 func (a PlanMember[T]) Of(p *Plan) T {
 	v, _ := p.asked[a.name].(T)
 	return v
@@ -54,10 +53,11 @@ func (a PlanMember[T]) Set(p *Plan, v T) {
 	p.asked[a.name] = v
 }
 
-// memberFieldPrefix begins the names of the fields that newPlanFile makes for members.
+// memberFieldPrefix is the prefix of the struct fields that newPlanFile makes for members.
 const memberFieldPrefix = "Asked_"
 
-// newPlanFile returns the struct that plan.json holds: the fields of Plan, and a field for each registered member.
+// newPlanFile returns a new struct for the content of plan.json: the fields of Plan, and a field for each registered
+// member.
 func newPlanFile() reflect.Value {
 	var fields []reflect.StructField
 	add := func(behind bool) {
@@ -83,10 +83,11 @@ func newPlanFile() reflect.Value {
 	return reflect.New(reflect.StructOf(fields)).Elem()
 }
 
-// MarshalJSON also writes the registered members. For a plan of many cells, encode File instead: it needs less memory.
+// MarshalJSON writes the plan with its members. For a plan of many cells, encode File() instead: it needs less
+// memory.
 func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.File()) }
 
-// File returns the content of plan.json for a plan.
+// File returns the plan with its members as a struct, the content of plan.json.
 func (p Plan) File() any {
 	file, own := newPlanFile(), reflect.ValueOf(p)
 	for i := range file.NumField() {
@@ -120,7 +121,7 @@ func (p *Plan) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// copyMembers copies the members of a plan.json.
+// copyMembers sets the members from the content of a plan.json.
 func (p *Plan) copyMembers(file reflect.Value) {
 	own := reflect.ValueOf(p).Elem()
 	p.asked = map[string]any{}

@@ -5,15 +5,15 @@ import "fmt"
 // Saturation is the code of the warning that a cell is saturated.
 const Saturation = "saturated"
 
-// saturation is the warning that a saturated cell has.
+// saturation returns the warning about a saturated cell, if the cell is saturated.
 func (c *Cell) saturation() (Warning, bool) {
-	const end = "; means depend on how many jobs were submitted"
+	const end = "; the means depend on the number of submitted jobs"
 	w := Warning{Code: Saturation, Cell: c.Cell}
 	switch {
 	case !c.Load.Saturated:
 		return w, false
 	case c.Closed > 0:
-		w.Text = "overloaded: jobs still waited when the cell was closed; means cover only the finished jobs"
+		w.Text = "overloaded: jobs still waited when the cell was closed, and means include only finished jobs"
 	case c.Load.Offered >= 1.05:
 		w.Text = fmt.Sprintf("overloaded: jobs arrive %.1f times as fast as the hardware can run them", c.Load.Offered) + end
 	case c.Load.Queued > 0:

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Servers lists the servers of nodes that come and go: in the folder of a cell, and over all
-// cells in the experiment's. It exists only where there are any.
+// Servers is the table of servers of nodes that come and go, in the folder of a cell and for all cells in the
+// experiment's folder. It exists only if there are such servers.
 var Servers = table.Register[ServerRow]("servers.csv", nil)
 
 // ServerRow is a row of servers.csv.
@@ -36,7 +36,7 @@ type ServerRow struct {
 	Cores        string  `csv:"cores"` // the cores of its node, "0-1"; empty for a node without cores here
 }
 
-// ServerMeter is a meter that knows the servers of nodes, in the order in which they were created.
+// ServerMeter is a meter that also has the servers of nodes, in the order of their creation.
 type ServerMeter interface {
 	measure.NodeMeter
 	Servers() []ServerRow
@@ -64,14 +64,15 @@ func (w *CellWriter) writeServers() (File, error) {
 	return File{Name: Servers.File, Size: size}, err
 }
 
-// AddServer adds a server that no event contains, from a meter or from the records of a run. Its cell and number are set.
+// AddServer adds a server that is not in events but in a meter or in recorded runs. AddServer sets its cell and
+// number.
 func (w *CellWriter) AddServer(r ServerRow) {
 	r.Cell, r.Server = w.setup.Cell.Cell, len(w.replayed)+1
 	w.replayed = append(w.replayed, r)
 }
 
-// WriteServers writes servers.csv over the complete cells, in the order of the plan, if
-// some of them have one.
+// WriteServers writes servers.csv with the servers of all complete cells, in the order of the plan, if some cell has
+// servers.
 func (e *Experiment) WriteServers() error {
 	out := Servers.Header(nil)
 	some := false

@@ -1,8 +1,8 @@
-// Shard keeps cells that record only their metrics: many of them in a file, a line each, in place of a folder each.
-// File systems of clusters limit the number of files, and each file costs some calls to their server.
+// A shard is a file with cells that record only their metrics, one cell per line. Cells in shards have no folders,
+// because file systems of clusters limit the number of files, and each file costs several calls to their server.
 //
-// Each writer has its own file. Two of them may do the same work, because one seemed dead, and do not disturb each
-// other. A cell is found by its name and key: the same cell may be in several files, and under several keys.
+// Each process writes its own shard. Two processes can do the same work, if one seemed dead, without disturbing each
+// other. A cell is found by its name and key: the same cell can be in several shards, and under several keys.
 
 package record
 
@@ -30,10 +30,10 @@ import (
 // CellsDir is the folder of the shards in an experiment's folder, next to the folders of other cells.
 const CellsDir = "cells"
 
-// ShardEnding ends the names of shards.
+// ShardEnding is the suffix of the names of shards.
 const ShardEnding = ".jsonl"
 
-// ShardLine is a cell in a shard.
+// ShardLine is a line of a shard, a cell.
 type ShardLine struct {
 	Cell string `json:"cell"`
 	// DependsOn is the description of the cell's key.
@@ -42,15 +42,15 @@ type ShardLine struct {
 	Result Cell `json:"result"`
 }
 
-// ShardEntry is the place of a cell: a line of a shard.
+// ShardEntry says where a cell is: a line of a shard.
 type ShardEntry struct {
 	Cell, Key, State string
 	Shard            string // the name of the file
-	At               int64  // the line begins at this byte
-	Size             int    // of the line in bytes, without its end
+	At               int64  // offset of the line in bytes
+	Size             int    // of the line in bytes, without its line break
 }
 
-// ShardWriter adds cells to its own shard. Its methods may be called from several goroutines.
+// ShardWriter appends cells to its own shard. Its methods are safe for concurrent use.
 type ShardWriter struct {
 	name string
 	mu   sync.Mutex // guards the fields below
@@ -58,7 +58,7 @@ type ShardWriter struct {
 	at   int64
 }
 
-// CreateShard makes a shard in an experiment's folder, under a name that begins with prefix and that no other has.
+// CreateShard creates a shard in an experiment's folder. Its name is unique and begins with prefix.
 func CreateShard(dir, prefix string) (*ShardWriter, error) {
 	dir = filepath.Join(dir, CellsDir)
 	if err := folder.MkdirAll(dir, 0o755); err != nil {
@@ -77,7 +77,7 @@ func CreateShard(dir, prefix string) (*ShardWriter, error) {
 	}
 }
 
-// Add adds a cell in one write, and returns where it is.
+// Add appends a cell in one write, and returns its place.
 func (w *ShardWriter) Add(l ShardLine) (ShardEntry, error) {
 	raw, err := json.Marshal(l)
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *ShardWriter) Add(l ShardLine) (ShardEntry, error) {
 	return e, nil
 }
 
-// Close closes the shard, when its cells are on the disk; it may be nil.
+// Close syncs the cells to disk and closes the shard, which may be nil.
 func (w *ShardWriter) Close() error {
 	if w == nil {
 		return nil
@@ -109,7 +109,7 @@ func (w *ShardWriter) Close() error {
 	return nil
 }
 
-// entryOf reads the cell and key of a line.
+// entryOf reads the name, key and state of the cell in a line.
 func entryOf(raw []byte) (ShardEntry, error) {
 	var l struct {
 		Cell   string `json:"cell"`
@@ -130,22 +130,21 @@ func entryOf(raw []byte) (ShardEntry, error) {
 
 var errNoCell = errors.New("it is not a cell")
 
-// whole reports whether the entry has all that a cell is found by.
+// whole reports whether the entry has a name, a key and a state.
 func (e *ShardEntry) whole() bool { return e.Cell != "" && e.Key != "" && e.State != "" }
 
-// Shards are the cells in the shards of a folder. Its methods may be called from several goroutines, and on nil, which
-// is empty.
+// Shards are the cells in the shards of a folder. Its methods are safe for concurrent use; a nil Shards is empty.
 type Shards struct {
 	dir, prefix string
 
 	mu      sync.Mutex // guards the fields below
 	cells   map[string][]ShardEntry
-	read    map[string]int64 // how far each shard has been read
-	changed bool             // since the index was read
+	read    map[string]int64 // number of bytes read of each shard
+	changed bool             // cells were added since the index was read
 }
 
-// OpenShards finds the cells in the shards of an experiment's folder whose names begin with prefix, by the index
-// and a scan of the rest. Without a folder the list is empty.
+// OpenShards finds the cells in those shards of an experiment's folder whose names begin with prefix. It uses the
+// index, and reads shards that the index lacks. If there is no folder, the result is empty.
 func OpenShards(dir, prefix string) (*Shards, error) {
 	s := &Shards{dir: dir, prefix: prefix, cells: map[string][]ShardEntry{}, read: map[string]int64{}}
 	if prefix == "" {
@@ -154,7 +153,7 @@ func OpenShards(dir, prefix string) (*Shards, error) {
 	return s, s.Update()
 }
 
-// Update finds the cells added to the shards.
+// Update finds cells that were added to the shards.
 func (s *Shards) Update() error {
 	entries, err := folder.ReadDir(filepath.Join(s.dir, CellsDir))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -176,8 +175,8 @@ func (s *Shards) Update() error {
 	return nil
 }
 
-// more reads on in a shard. A line without an end is being written, or was torn when its writer was killed. mu must be
-// held.
+// more reads the new lines of a shard. It skips an incomplete last line, which is being written or is from a killed
+// writer. mu must be held.
 func (s *Shards) more(name string) error {
 	f, err := folder.Open(s.dir, CellsDir, name)
 	if err != nil {
@@ -211,7 +210,7 @@ func (s *Shards) more(name string) error {
 	return lines.Err()
 }
 
-// Added notes a cell that a writer has added.
+// Added adds the entry of a cell that a ShardWriter has written.
 func (s *Shards) Added(e ShardEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,10 +220,10 @@ func (s *Shards) Added(e ShardEntry) {
 	s.add(e)
 }
 
-// mostEntries bounds the entries of a cell: a shard may be from somebody else.
+// mostEntries is the largest number of entries of a cell, in case a shard comes from somebody else.
 const mostEntries = 64
 
-// add adds an entry, unless it is known. Where a cell has too many, one that did not finish makes room. mu must be held.
+// add adds an entry unless it is known. If a cell has too many, add drops one that did not finish. mu must be held.
 func (s *Shards) add(e ShardEntry) {
 	of := s.cells[e.Cell]
 	if slices.ContainsFunc(of, func(o ShardEntry) bool { return o.Shard == e.Shard && o.At == e.At }) {
@@ -237,10 +236,11 @@ func (s *Shards) add(e ShardEntry) {
 	s.cells[e.Cell], s.changed = append(of, e), true
 }
 
-// finishedState is the state of a cell that ended well.
+// finishedState is the state of a cell without failures.
 const finishedState = "finished"
 
-// Find returns where a cell is that ran under a key: one that finished, if there is one, else the last.
+// Find returns the place of a cell that ran under a key. It prefers an entry that finished, and otherwise returns the
+// last one.
 func (s *Shards) Find(cell, key string) (found ShardEntry, ok bool) {
 	if s == nil {
 		return found, false
@@ -255,7 +255,7 @@ func (s *Shards) Find(cell, key string) (found ShardEntry, ok bool) {
 	return found, ok
 }
 
-// Last returns where a cell is that ran under any key.
+// Last returns the place of a cell's last run under any key.
 func (s *Shards) Last(cell string) (ShardEntry, bool) {
 	if s == nil {
 		return ShardEntry{}, false
@@ -269,7 +269,7 @@ func (s *Shards) Last(cell string) (ShardEntry, bool) {
 	return of[len(of)-1], true
 }
 
-// Line reads a cell.
+// Line reads the cell at a place.
 func (s *Shards) Line(e ShardEntry) (l ShardLine, err error) {
 	err = s.Each([]ShardEntry{e}, func(_ int, got ShardLine) { l = got })
 	if err == nil && l.Cell == "" {
@@ -278,12 +278,11 @@ func (s *Shards) Line(e ShardEntry) (l ShardLine, err error) {
 	return l, err
 }
 
-// Each reads cells, in the order in which they are in their shards, and calls visit with their places in entries. A
-// cell
-// that is not where the index says is forgotten.
+// Each reads cells in the order of the shards, and calls visit with each cell and its index in entries. It drops
+// entries that do not match their line.
 func (s *Shards) Each(entries []ShardEntry, visit func(int, ShardLine)) error {
 	return s.each(entries, func(i int, raw []byte) bool {
-		l := ShardLine{Result: Cell{Load: measure.OfferedLoad{Offered: math.NaN()}}} // as in files of before it was known
+		l := ShardLine{Result: Cell{Load: measure.OfferedLoad{Offered: math.NaN()}}} // files of earlier versions lack it
 		if json.Unmarshal(raw, &l) != nil || l.Cell != entries[i].Cell {
 			return false
 		}
@@ -292,7 +291,7 @@ func (s *Shards) Each(entries []ShardEntry, visit func(int, ShardLine)) error {
 	})
 }
 
-// All looks up n cells by their names and keys, and calls visit with the number of each cell that exists.
+// All looks up n cells by name and key, and calls visit with the index of each cell that exists.
 func (s *Shards) All(n int, key func(i int) (cell, key string), visit func(i int, l ShardLine)) error {
 	var entries []ShardEntry
 	var numbers []int
@@ -304,7 +303,7 @@ func (s *Shards) All(n int, key func(i int) (cell, key string), visit func(i int
 	return s.Each(entries, func(at int, l ShardLine) { visit(numbers[at], l) })
 }
 
-// Verify forgets the cells that are not where the index says.
+// Verify drops entries that do not match their line in the shard.
 func (s *Shards) Verify(entries []ShardEntry) error {
 	return s.each(entries, func(i int, raw []byte) bool {
 		return bytes.HasPrefix(raw, []byte(`{"cell":`)) && bytes.HasSuffix(raw, []byte("}}")) &&
@@ -312,7 +311,7 @@ func (s *Shards) Verify(entries []ShardEntry) error {
 	})
 }
 
-// each reads lines, and forgets the bad ones.
+// each reads the lines of entries, and drops the entries for which good returns false.
 func (s *Shards) each(entries []ShardEntry, good func(i int, raw []byte) bool) error {
 	order := make([]int, len(entries))
 	for i := range order {
@@ -323,7 +322,7 @@ func (s *Shards) each(entries []ShardEntry, good func(i int, raw []byte) bool) e
 	})
 	var f *folder.File
 	defer func() { f.Close() }()
-	var ahead []byte // the part of the shard from the byte at on, since most lines follow each other
+	var ahead []byte // bytes already read from offset at, because most lines are adjacent
 	var at int64
 	for n, i := range order {
 		e := entries[i]
@@ -351,10 +350,10 @@ func (s *Shards) each(entries []ShardEntry, good func(i int, raw []byte) bool) e
 	return nil
 }
 
-// readTogether is how many bytes of a shard are read at a time, where many lines are wanted.
+// readTogether is the number of bytes read at a time if many lines are wanted.
 const readTogether = 1 << 20
 
-// forget drops a cell.
+// forget drops an entry.
 func (s *Shards) forget(e ShardEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

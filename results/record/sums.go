@@ -22,23 +22,23 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// SumsFile lists the SHA-256 of the files in an experiment's folder, as sha256sum writes and checks it.
+// SumsFile is the file with the SHA-256 of each file in an experiment's folder, in the format of sha256sum.
 const SumsFile = "SHA256SUMS"
 
-// sumsBegun is the list while a command writes into the folder: the sums of before. Its time is when the first such
-// command began that has not ended yet, or was killed.
+// sumsBegun is the previous SHA256SUMS, renamed while a command writes to the folder. Its modification time is when
+// the first such command began that has not ended, or was killed.
 const sumsBegun = "." + SumsFile + ".tmp"
 
-// Sums brings SHA256SUMS up to date when a command has written into an experiment's folder. A file that is older
-// than the command keeps its sum, even if the sum no longer fits: changes by others stay visible. After a killed
-// command, the next one accepts the files written since the killed one began.
+// Sums updates SHA256SUMS after a command has written to an experiment's folder. A file older than the command keeps
+// its sum, even if it no longer matches, so that changes by others can be noticed. After a killed command, the next
+// one accepts all files written since the killed one began.
 type Sums struct {
 	dir   string
 	began time.Time
-	known map[string]string // sums of before, by path with slashes
+	known map[string]string // previous sums, by path with slashes
 }
 
-// BeginSums is called before a command writes into the folder dir. Between it and Close there is no SHA256SUMS.
+// BeginSums must be called before a command writes to the folder dir. There is no SHA256SUMS until Close.
 func BeginSums(dir string) (*Sums, error) {
 	s, err := beginSums(dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func beginSums(dir string) (*Sums, error) {
 	return s, nil
 }
 
-// ParseSums reads a SHA256SUMS: the sums by path.
+// ParseSums reads the content of a SHA256SUMS. It returns the sums by path.
 func ParseSums(raw []byte) map[string]string {
 	sums := map[string]string{}
 	for in := bufio.NewScanner(bytes.NewReader(raw)); in.Scan(); {
@@ -101,7 +101,7 @@ func (s *Sums) close() error {
 	var mu sync.Mutex
 	sums := map[string]string{}
 	var paths []string
-	links := map[string]string{} // by path, the path before it of the same file
+	links := map[string]string{} // path → an earlier path of the same file
 	type state struct {
 		size int64
 		at   time.Time
@@ -110,7 +110,7 @@ func (s *Sums) close() error {
 		path string
 		info fs.FileInfo
 	}
-	read := map[state]file{} // a file and its links have the same state
+	read := map[state]file{} // the file and its links have the same state
 	work := errgroup.Group{}
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	err := EachSummed(s.dir, func(path string, info fs.FileInfo) {
@@ -153,12 +153,12 @@ func (s *Sums) close() error {
 	return folder.Remove(filepath.Join(s.dir, sumsBegun))
 }
 
-// EachSummed calls visit for the files of a folder that SHA256SUMS lists, by path with slashes: all but the cache, the
-// lock, and hidden ones, which are about to be written.
+// EachSummed calls visit for each file of a folder that SHA256SUMS lists, by path with slashes. It leaves out the
+// cache, the lock and hidden files, which are temporary.
 func EachSummed(dir string, visit func(path string, info fs.FileInfo)) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) && path != dir { // it was removed meanwhile
+			if errors.Is(err, fs.ErrNotExist) && path != dir { // the file was removed in the meantime
 				return nil
 			}
 			return err
@@ -184,7 +184,7 @@ func EachSummed(dir string, visit func(path string, info fs.FileInfo)) error {
 	})
 }
 
-// SumOf is the SHA-256 of a file below dir, in hex.
+// SumOf returns the SHA-256 of a file below dir in hexadecimal.
 func SumOf(dir, path string) (string, error) {
 	f, err := folder.Open(dir, filepath.FromSlash(path))
 	if err != nil {

@@ -7,35 +7,34 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// The tables of an experiment. The axes of the matrix follow the columns of Jobs, Metrics and Timings.
+// Tables of an experiment. In Jobs, Metrics and Timings, the axes of the matrix follow the other columns.
 var (
 	Jobs = table.Register[JobRow]("jobs.csv", nil)
-	// Metrics has the cells with their metrics and their load. Nothing in it depends on the machine that simulated a cell.
+	// Metrics has a row for each cell with its metrics and load. It does not depend on the machine that simulated the
+	// cell.
 	Metrics = table.Register("metrics.csv", cellFields)
-	// Timings is how long the machine took for each cell.
+	// Timings has the time that the machine took for each cell.
 	Timings     = table.Register[TimingRow]("timings.csv", nil)
 	Estimates   = table.Register[EstimateRow]("estimates.csv", nil)
 	Samples     = table.Register[SampleRow]("samples.csv", nil)
 	Accuracy    = table.Register[AccuracyRow]("accuracy.csv", nil)
 	Profiling   = table.Register[ProfilingRow]("profiling.csv", nil)
 	Comparisons = table.Register[ComparisonRow]("comparisons.csv", nil)
-	// Only where real cells were simulated as well:
+	// Tables that exist only if real cells were also simulated:
 	Fidelity          = table.Register[FidelityRow]("fidelity.csv", nil)
 	FidelityJobs      = table.Register[FidelityJobRow]("fidelity_jobs.csv", nil)
 	FidelityDecisions = table.Register[FidelityDecisionRow]("fidelity_decisions.csv", nil)
-	// Occupancy is the resources in use over time in a cell.
+	// Occupancy has the resources in use over time in a cell.
 	Occupancy = table.RegisterOfCells[measure.Occupancy]("occupancy.csv", nil)
 )
 
-// cellColumnsOfJobs is the number of first columns of jobs.csv that identify
-// the cell.
+// cellColumnsOfJobs is the number of columns, at the beginning of jobs.csv, that identify the cell.
 const cellColumnsOfJobs = 5
 
-// heldColumns are the columns of occupancy.csv in a cell that ran in no containers.
+// heldColumns are the columns of occupancy.csv for a cell without containers.
 var heldColumns = []string{"t_s", "cores_held", "running", "queued", "paused"}
 
-// cellFields are the columns of metrics.csv: the cell's own, the metrics that
-// are registered, how the cell ended, and its load.
+// cellFields returns the columns of metrics.csv: the cell, the registered metrics, how the cell ended, and its load.
 func cellFields() []table.Field[Cell] {
 	fields := table.FieldsOf[Cell]()
 	at := slices.IndexFunc(fields, func(f table.Field[Cell]) bool { return f.Name == "state" })
@@ -59,9 +58,8 @@ type TimingRow struct {
 	Busy    float64 `csv:"busy_cores,time"`
 }
 
-// ColumnNames returns the names of the columns of jobs.csv and metrics.csv,
-// each once, in their order: the axes of a matrix cannot have these names,
-// since their values become columns after them.
+// ColumnNames returns the names of the columns of jobs.csv and metrics.csv, without repetitions. Axes cannot have
+// these names, because their values become columns too.
 func ColumnNames() (names []string) {
 	for _, c := range slices.Concat(Jobs.Columns(), Metrics.Columns()) {
 		if !slices.Contains(names, c.Name) {

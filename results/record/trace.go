@@ -15,51 +15,47 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// EventRow is a line of events.jsonl: a change of a job, and the resources that
-// it holds from then on.
+// EventRow is a line of events.jsonl: a change of a job, and the resources that it holds afterwards.
 type EventRow struct {
 	At    float64             `json:"t_s"`
 	Event scheduler.EventKind `json:"event"`
 	Job   string              `json:"job"`
 	Cores scheduler.CoreSet   `json:"cores"`
 	GPUs  scheduler.CoreSet   `json:"gpus,omitempty"`
-	// SharesWith is the job that shares these GPUs (start, resume).
+	// SharesWith is the other job on these GPUs (start, resume).
 	SharesWith string `json:"beside,omitempty"`
-	// Parts are the parts that a job with roles has from then on (start, resize), in the order of its roles.
+	// Parts are the parts that a job with roles has afterwards, in the order of its roles (start, resize).
 	Parts []PartRow `json:"parts,omitempty"`
-	// Node is the node of an event that is about one, and not about a job; Market where
-	// its server is rented, which is created at Created (node_request); Until when it
-	// will be taken away (node_warned).
+	// Node is the node that the event is about, instead of a job. Market is where its server is rented; the server is
+	// created at Created (node_request). Until is when it will be taken away (node_warned).
 	Node    string  `json:"node,omitempty"`
 	Market  string  `json:"market,omitempty"`
 	Created float64 `json:"created_s,omitempty"`
 	Until   float64 `json:"until_s,omitempty"`
-	// Resource is the alternative with which a job starts or resumes, if it has
-	// several.
+	// Resource is the alternative with which a job starts or resumes; "" if it has none.
 	Resource string `json:"resource,omitempty"`
-	// Reason is the cause in words of a failure or a stop, or the content of one
-	// of the fields below in words; see scheduler.Event.Detail.
+	// Reason is the cause of a failure or a stop in words, or one of the fields below in words; see
+	// scheduler.Event.Detail.
 	Reason string `json:"reason,omitempty"`
-	// Request is the new request of a request event, in cores; Levels the change
-	// of a level event; Prediction the prediction of a predict event.
+	// Request is the new request in cores (request), Levels the change of levels (level), and Prediction the new
+	// prediction (predict).
 	Request    int            `json:"request,omitempty"`
 	Levels     *LevelsRow     `json:"levels,omitempty"`
 	Prediction *PredictionRow `json:"prediction,omitempty"`
-	// Migrated reports whether a job resumes on other nodes than it was paused on, or with
-	// other GPUs.
+	// Migrated is set if a job resumes on other nodes, or with other GPUs, than before its pause.
 	Migrated bool `json:"migrated,omitempty"`
-	// Action is a controller's decision, and Settings the settings after it.
+	// Action is a controller's decision; Settings are the settings after it.
 	Action   string `json:"action,omitempty"`
 	Settings string `json:"settings,omitempty"`
 }
 
-// Of returns the event as one of the job with this number, for a ledger.
+// Of converts the row to an event of the job with this number, for a ledger.
 func (r *EventRow) Of(job int) scheduler.Event {
 	at := time.Duration(math.Round(r.At*1e6)) * time.Microsecond
 	return scheduler.Event{At: at, Kind: r.Event, Job: job, Cores: r.Cores, GPUs: r.GPUs}
 }
 
-// PartRow is a part of a job, "worker-1", and the node that it is on.
+// PartRow is a part of a job, such as "worker-1", with its node.
 type PartRow struct {
 	Part string `json:"part"`
 	Node string `json:"node"`
@@ -71,8 +67,8 @@ type LevelsRow struct {
 	To   int `json:"to"`
 }
 
-// PredictionRow is the predicted remaining time of a job after a number of
-// finished units: on its full request, in seconds; nil where it is unknown.
+// PredictionRow is the predicted remaining time of a job on its full request, in seconds, after a number of finished
+// units; nil if unknown.
 type PredictionRow struct {
 	Done   int      `json:"units"`
 	Total  int      `json:"of"`
@@ -80,38 +76,38 @@ type PredictionRow struct {
 	Before *float64 `json:"before_s"`
 }
 
-// DecisionRow is a line of decisions.jsonl: the reasons of the scheduler.
+// DecisionRow is a line of decisions.jsonl: a decision of the scheduler with its reasons.
 type DecisionRow struct {
 	At       float64             `json:"t_s"`
 	Decision scheduler.EventKind `json:"decision"`
 	Job      string              `json:"job"`
 	Cores    scheduler.CoreSet   `json:"cores"`
 	Reason   string              `json:"reason"`
-	// Passed are the jobs before this one in the policy's order that did not get
-	// to run; PassedMore counts the unlisted ones.
+	// Passed are jobs that precede this one in the policy's order but did not start. PassedMore is the number of
+	// further ones.
 	Passed     []PassedRow `json:"passed,omitempty"`
 	PassedMore int         `json:"passed_more,omitempty"`
 }
 
-// PassedRow is a job that was passed over, and why.
+// PassedRow is a job that was passed over, and the reason.
 type PassedRow struct {
 	Job    string `json:"job"`
-	Reason string `json:"reason"` // in words
-	// Lacks lists the resources that it needed and that were not free; see scheduler.Passed.
+	Reason string `json:"reason"` // a phrase
+	// Lacks are the resources that the job needed and that were not free; see scheduler.Passed.
 	Lacks []LackRow `json:"lacks,omitempty"`
 }
 
-// LackRow is something that a job needs and that is not free: "cores" on a node.
+// LackRow is a resource that a job needs and that is not free, such as "cores" on a node.
 type LackRow struct {
-	Resource string `json:"resource,omitempty"` // the alternative, for a job that has some
+	Resource string `json:"resource,omitempty"` // the alternative, for a job with several
 	What     string `json:"what"`
 	Where    string `json:"where,omitempty"`
 	Need     int64  `json:"needs"`
 	Free     int64  `json:"free"`
 }
 
-// readLines reads the JSON objects of a file, one a line. A last line without
-// its end is still being written, and left out.
+// readLines reads the JSON objects in the lines of a file. It skips a last line without a line break, which is still
+// being written.
 func readLines[T any](e *Experiment, c CellRef, name string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
