@@ -260,8 +260,8 @@ func names(found map[string][]recompute.Difference, file string) bool {
 
 var digit = regexp.MustCompile(`[0-9]`)
 
-// plant changes one of the places in a file that match, to another digit; it returns the line and a function that
-// undoes the change.
+// plant replaces a random digit that matches in a file by another digit. It returns the changed line and a function
+// that undoes the change.
 func plant(t *testing.T, path string, at *regexp.Regexp, rng *rand.Rand) (string, func()) {
 	t.Helper()
 	raw, err := os.ReadFile(path)

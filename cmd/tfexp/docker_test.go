@@ -235,7 +235,7 @@ func TestContainersOfAKilledTfexp(t *testing.T) {
 		t.Error("the container did not outlive tfexp, so that there is nothing to test")
 	}
 	doctor := tfexp(s.dir, "doctor")
-	out, _ := doctor.Output() // the machine may be unfit otherwise
+	out, _ := doctor.Output() // other checks may fail on this machine
 	if !strings.Contains(string(out), "of a run that was killed are left") {
 		t.Errorf("doctor says\n%s", out)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// failing has operations on files of a folder fail.
+// failing makes operations on the files of a folder fail, if fails returns an error for them.
 func failing(t *testing.T, dir string, fails func(op string, n int64) error) {
 	var n atomic.Int64
 	folder.Fault = func(op, path string) error {

@@ -311,7 +311,7 @@ func (t *clusterTable) head(columns []string) error {
 		t.at = append(t.at, at)
 	}
 	if t.at[4] < 0 && t.at[5] < 0 {
-		return fmt.Errorf("there is no column %q nor %q; there are %s", t.columns[4], t.columns[5],
+		return fmt.Errorf("there is neither a column %q nor a column %q; the columns are %s", t.columns[4], t.columns[5],
 			textfile.Names(columns))
 	}
 	return nil

@@ -209,7 +209,7 @@ func (k *booking) link() {
 	s.first = k
 }
 
-// unlink removes a reservation from that list.
+// unlink removes a reservation from the list of those that begin at its first step.
 func (k *booking) unlink() {
 	if k.before != nil {
 		k.before.after = k.after

@@ -30,7 +30,7 @@ func targets(c *language.Checker, w *experiment.Workload, h *experiment.Hardware
 				"The job %q has alternatives, whose progress is not followed, so it cannot have a target_loss.", j.Name)
 		case !h.Real() && (j.Runtime == nil || len(j.Runtime.Losses) == 0):
 			c.Fail(j.At["target_loss"], "Target loss without losses",
-				"On the hardware %q the job %q is simulated. What losses it reports there must be given in its runtime "+
+				"On the hardware %q the job %q is simulated. Give the losses that it reports there in its runtime "+
 					"block: losses = \"losses.csv\".", h.Name, j.Name)
 		}
 	}

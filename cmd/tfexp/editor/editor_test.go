@@ -76,7 +76,7 @@ func TestComplete(t *testing.T) {
 		{"◊7", "slice", "sizes"},
 		{"◊8", "mlp softmax cnn", "long"},
 		{"◊9", "policy.fcfs policy.rr", "submit"},
-		{"◊a", "", "job experiment"}, // there is one already
+		{"◊a", "", "job experiment"}, // only one experiment block is allowed
 		{"◊b", "", "policy"},
 	} {
 		src, place := at(t, test.mark)

@@ -109,7 +109,7 @@ func (o *exportTable) write(a *command.App, names []string) error {
 	}
 	format := formats.Formats()[at]
 	if o.name != summary && len(o.metrics) > 0 {
-		return command.Usagef("it chooses the metrics of the table summary", "--metric does not go with the table %s", o.name)
+		return command.Usagef("it chooses the metrics of the table summary", "--metric cannot be used with the table %s", o.name)
 	}
 	dir, err := oneExperiment(o.dir)
 	if err != nil {

@@ -117,7 +117,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A training says how far it is in the unit of its length.
+// The progress of a job is shown in epochs, or in steps if its length is in steps.
 func TestTrained(t *testing.T) {
 	for _, c := range []struct {
 		job  Job

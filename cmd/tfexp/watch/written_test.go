@@ -84,7 +84,7 @@ func (r *WrittenRun) Again() {
 	r.at = 0
 }
 
-// Event writes an event of a job; a second passes.
+// Event writes an event of a job, and moves the time forward by a second.
 func (r *WrittenRun) Event(kind scheduler.EventKind, job int, cores scheduler.CoreSet) {
 	r.cell.Event(&scheduler.Event{At: r.at, Kind: kind, Job: job, Cores: cores})
 	r.at += time.Second
