@@ -16,19 +16,19 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// outcomes are the runs that an estimate is compared with.
+// outcomes are the finished runs of a job with which one of its estimates is compared.
 type outcomes struct {
 	seconds []float64 // service times
 	real    []float64 // of real cells
 	errors  []float64 // of the predictions of real, in percent
 	cells   []string  // of real
 	covered int       // of real
-	// latest is how the estimates did that were in force when the cells of the runs began.
+	// latest has the same runs, compared with the estimates that the scheduler used in their cells.
 	latest latest
 }
 
-// latest are runs that are compared with the estimates that were in force when their cells began: corrected ones, if
-// corrected is set.
+// latest are runs, each compared with the estimate that the scheduler used in its cell. Corrected is true if earlier
+// cells had corrected such an estimate.
 type latest struct {
 	errors           []float64 // in percent
 	bounded, covered int
@@ -48,7 +48,8 @@ func (l *latest) add(e record.Estimated, service, longer float64) {
 	}
 }
 
-// add adds a run in a cell. longer is how many times as long as alone it was predicted to take where it ran.
+// add adds a run in a cell. longer is the predicted time of the run in its cell, divided by its predicted time without
+// neighbors.
 func (o *outcomes) add(e record.EstimateRow, service float64, cell record.CellRef, longer float64) {
 	o.seconds = append(o.seconds, service)
 	if !cell.Real() {
@@ -61,8 +62,8 @@ func (o *outcomes) add(e record.EstimateRow, service float64, cell record.CellRe
 	}
 }
 
-// predicted uses the simulations of real cells to predict how long jobs take where they ran: with their neighbors,
-// and at the machine's speed then.
+// predicted predicts how long jobs take beside their neighbors, and at the speed that the machine had. It reads this
+// from the simulations of the real cells.
 type predicted struct {
 	e         *record.Experiment
 	cell      string // whose jobs it knows
@@ -70,7 +71,7 @@ type predicted struct {
 	estimated []record.Estimated // in force when it began
 }
 
-// inForce is the estimate that was in force for a job when its cell began.
+// inForce returns the estimate of a job that the scheduler used in the current cell.
 func (p *predicted) inForce(used record.EstimateRow) (record.Estimated, bool) {
 	for _, e := range p.estimated {
 		if e.Job == used.Job && e.Threads == used.Threads && e.GPUs == used.GPUs && e.Factor > 0 {
@@ -80,8 +81,8 @@ func (p *predicted) inForce(used record.EstimateRow) (record.Estimated, bool) {
 	return record.Estimated{Factor: 1}, false
 }
 
-// longer is the predicted time of a real run, relative to the run alone, by the estimate of its simulation; 1
-// without a simulation, or if the job was not on its full request in it.
+// longer returns the predicted time of a real run, divided by its predicted time without neighbors. It returns 1 if the
+// cell has no simulation, or if the job did not hold its full request there.
 func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow) float64 {
 	if p.cell != c.Cell {
 		p.cell, p.service, p.estimated = c.Cell, map[string]record.JobRow{}, nil
@@ -104,7 +105,7 @@ func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow
 	return row.Service / used.Predicted / e.Factor
 }
 
-// resource names the resource of an estimate: "here, 2 threads".
+// resource names the hardware and the threads of an estimate: "here, 2 threads".
 func resource(r record.EstimateRow) string {
 	s := fmt.Sprintf("%s, %d threads", r.Hardware, r.Threads)
 	if r.Threads == 1 {
@@ -144,8 +145,8 @@ func writeAccuracy(e *record.Experiment, rows []record.EstimateRow, actual []out
 		record.Profiling.Replace(e.Dir, profiling(e, cost)))
 }
 
-// accuracy sums up the estimates that have real runs: for each model over all,
-// by job, and by resource, in the order of estimates.csv.
+// accuracy returns the rows of accuracy.csv: for each model one over all real runs, one for each job and one for each
+// resource, in the order of estimates.csv.
 func accuracy(rows []record.EstimateRow, actual []outcomes) []record.AccuracyRow {
 	var models []string
 	for i, r := range rows {
@@ -192,8 +193,8 @@ func accuracy(rows []record.EstimateRow, actual []outcomes) []record.AccuracyRow
 	return out
 }
 
-// summariseLatest is the accuracy of some of the estimates as they were in force when each cell began; false where no
-// cell had corrected any.
+// summariseLatest returns the accuracy of the estimates that the scheduler used in each cell. It returns false if no
+// earlier cell had corrected one of them.
 func summariseLatest(rows []record.EstimateRow, actual []outcomes, members []int) (record.AccuracyRow, bool) {
 	row := record.AccuracyRow{Estimates: len(members), BestRank: math.NaN(), Regret: math.NaN()}
 	var all latest
@@ -208,7 +209,7 @@ func summariseLatest(rows []record.EstimateRow, actual []outcomes, members []int
 	return row, all.corrected
 }
 
-// summarise is the accuracy of some of the estimates.
+// summarise returns the accuracy of some of the estimates, whose indices are members.
 func summarise(rows []record.EstimateRow, actual []outcomes, members []int) record.AccuracyRow {
 	row := record.AccuracyRow{Estimates: len(members), BestRank: math.NaN(), Regret: math.NaN()}
 	var errs []float64
@@ -244,8 +245,7 @@ func machineError(actual []outcomes, members []int) float64 {
 	return errors.Value()
 }
 
-// addErrors fills in the errors in percent of runs, and the number of covered runs among those with an
-// interval.
+// addErrors fills in the errors in percent, and the share of the bounded runs, which have an interval, that were in it.
 func addErrors(row *record.AccuracyRow, errs []float64, covered, bounded int) {
 	row.Runs, row.Bias, row.SD = len(errs), stat.Mean(errs, nil), stat.StdDev(errs, nil)
 	for _, e := range errs {
@@ -254,8 +254,8 @@ func addErrors(row *record.AccuracyRow, errs []float64, covered, bounded int) {
 	row.Coverage = float64(covered) / float64(bounded) // NaN without any
 }
 
-// choices evaluates the jobs that ran on several resources: the actual rank of
-// the resource predicted fastest, and its loss against the fastest.
+// choices returns, over the n jobs that ran on several resources, the mean rank of the resource that was predicted to
+// be the fastest, and by how many percent it was slower than the fastest.
 func choices(rows []record.EstimateRow, actual []outcomes, members []int) (n int, rank, regret float64) {
 	type choice struct{ predicted, actual float64 }
 	type job struct{ name, axes string }
@@ -288,8 +288,8 @@ func choices(rows []record.EstimateRow, actual []outcomes, members []int) (n int
 	return ranks.N, ranks.Value(), regrets.Value()
 }
 
-// shows reports whether the run time of a job can be compared with an estimate: it
-// finished, and had its full request all the time.
+// shows reports whether a run can be compared with an estimate: it has the same job and request, finished, and held its
+// full request all the time.
 func shows(r *record.JobRow, e record.EstimateRow) bool {
 	return r.Whole() && r.Class == e.Job && r.Hardware == e.Hardware && r.ThreadsRequested == e.Threads && r.GPUs == e.GPUs
 }
@@ -312,9 +312,9 @@ func within(axes string, have []record.Setting) bool {
 	return true
 }
 
-// AccuracySentence is a row of accuracy.csv in words: "The model linear was off by
-// 26% on average (standard deviation 29%, bias +1.3%) over 24 real runs; the machine's own speed between samples and
-// runs explains 22 of it. 92% of the runs fell inside the 90% interval."
+// AccuracySentence writes a row of accuracy.csv as text: "The model linear was off by 26% on average (standard
+// deviation 29%, bias +1.3%) over 24 real runs; the machine's own speed between samples and runs explains 22 of it. 92%
+// of the runs fell inside the 90% interval."
 func AccuracySentence(r record.AccuracyRow) string {
 	whose := r.Model
 	if r.Made == record.MadeCorrected {
@@ -345,8 +345,8 @@ func AccuracySentence(r record.AccuracyRow) string {
 	return s + "."
 }
 
-// ProfilingSentence is a row of profiling.csv in words: "Profiling took 3.2 s. With its
-// estimates, …; in makespan alone, profiling cost 3.8 s more than it saved."
+// ProfilingSentence writes a row of profiling.csv as text: "Profiling took 3.2 s. With its estimates, …; in makespan
+// alone, profiling cost 3.8 s more than it saved."
 func ProfilingSentence(r record.ProfilingRow) string {
 	change := func(gain float64) string {
 		if gain >= 0 {

@@ -14,9 +14,10 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// HeadlineOf answers the question of an experiment in at most two sentences, with a small table: who wins by how much,
-// and who pays. The answer comes from a part that leads, or from the comparisons. Without comparisons it comes from a
-// part (table.Section.Headline, or its first sentence), else from the means.
+// HeadlineOf answers the question of an experiment in at most two sentences, with a small table: which policy is the
+// best, by how much, and which jobs or metrics are worse for it. The answer comes from a part of the results whose
+// headline leads, else from the comparisons. Without comparisons it comes from the first part that has an answer, else
+// from the means.
 func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Content) (h table.Headline, err error) {
 	so := ""
 	if !e.Complete() {
@@ -72,11 +73,11 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 	return h, nil
 }
 
-// firstOf is the first sentence that a part gives as the answer of an experiment without comparisons.
+// firstOf returns the first sentence that a part of the results marks as an answer; "" without one.
 func firstOf(e *record.Experiment, contents []Content) string {
 	for _, t := range contents {
 		if t.Whole && len(e.Plan.Cells) > 0 {
-			continue // it is about something else than the cells
+			continue // the part is not about the cells
 		}
 		if len(t.Answers) > 0 {
 			return t.Answers[0]
@@ -90,7 +91,7 @@ func firstOf(e *record.Experiment, contents []Content) string {
 	return ""
 }
 
-// meansOf says the best and the worst mean of an experiment that compares nothing.
+// meansOf names the best and the worst mean of an experiment without comparisons.
 func meansOf(e *record.Experiment) string {
 	m := ranking(e.Plan)
 	known := schema.Where(Variants(e), func(v Variant) bool { return stats.Finite(meanOf(v, m)) })
@@ -112,7 +113,8 @@ func meanOf(v Variant, m measure.Metric) float64 {
 	return stats.MeanInterval(v.Values(m), DefaultLevel).Mean
 }
 
-// Say answers the question in a sentence, and says in another clause which other metrics pay or, where asked, which jobs.
+// Say answers the question in a sentence. More names the metrics that are worse for it and, if jobs is true, the groups
+// of jobs that are.
 func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err error) {
 	begin := ""
 	if scope, log := q.scope(e.Plan); log {
@@ -163,7 +165,7 @@ func entryNames(entries []Entry) []string {
 	return schema.Each(entries, func(o Entry) string { return o.Name })
 }
 
-// scope is where an answer holds that rests on one run of each: "on this log"; false where there are other runs.
+// scope returns "on this log" or "on these logs" if each answer comes from one replay of a log; else false.
 func (q *Question) scope(p record.Plan) (string, bool) {
 	logs := map[string]bool{}
 	several := false
@@ -185,8 +187,8 @@ func (q *Question) scope(p record.Plan) (string, bool) {
 	return "on this log", len(logs) > 0
 }
 
-// ranked answers a question in one setting: the best, others that may be as good, and how the rest compares with the
-// baseline. Too few runs compare the unsure ones with the best.
+// ranked answers a question in one setting. Best are the entry with the best mean and those without a known difference
+// from it; unsure are those of them about which too few runs say anything.
 func (q *Question) ranked(best, unsure []string) string {
 	base, values := q.Base(), func(o *Entry) string { return table.WithUnit(o.Means[0].Mean, q.Metric.Unit) + " under " + o.Name }
 	if best == nil {
@@ -232,12 +234,13 @@ func (q *Question) ranked(best, unsure []string) string {
 	return text + q.rest(told)
 }
 
-// exact reports whether a field has one run of each entry, whose differences are facts.
+// exact reports whether each entry of a field has one run without chance, so that differences need no test.
 func (q *Question) exact(field int) bool {
 	return slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[field] != nil && alone(*o.Rows[field]) })
 }
 
-// unknown says from which entries no difference is known, and which of them too few runs compare.
+// unknown returns a clause about entries without a known difference from the best. Unsure are those of them with too
+// few runs.
 func unknown(names, unsure []string) (text string) {
 	for _, u := range unsure {
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == u })
@@ -251,7 +254,7 @@ func unknown(names, unsure []string) (text string) {
 	return text
 }
 
-// undecided is the answer where no difference is known between any two.
+// undecided returns the answer if no two entries have a known difference.
 func (q *Question) undecided(names []string) string {
 	changes := schema.Each(q.candidates(), func(o Entry) Change { return o.Change(0) })
 	widest := slices.MaxFunc(changes, func(a, b Change) int { return cmp.Compare(math.Abs(a.Ratio-1), math.Abs(b.Ratio-1)) })
@@ -259,7 +262,7 @@ func (q *Question) undecided(names []string) string {
 		widest.Signed(), q.Base().Name)
 }
 
-// runs says how many runs would do for the candidate nearest to an answer: " (about 14 runs would do)".
+// runs returns the smallest number of runs that would decide a candidate: " (about 14 runs would do)".
 func (q *Question) runs() string {
 	text, fewest := "", math.MaxInt
 	for _, o := range q.Entries {
@@ -274,8 +277,8 @@ func (q *Question) runs() string {
 	return text
 }
 
-// rest says how the entries that are not named yet compare with the baseline: "; rr is better, too (−12%); 3 others are
-// worse (+5% to +30%)".
+// rest returns a clause about the entries that are not in named: "; rr is better than fcfs (−12%); 3 others are worse
+// (+5% to +30%)".
 func (q *Question) rest(named []string) string {
 	var text string
 	base := q.Base()
@@ -289,7 +292,7 @@ func (q *Question) rest(named []string) string {
 		var changes []Change
 		for _, o := range q.candidates() {
 			if q.late(&o) > 0 && q.late(&q.Entries[0]) == 0 {
-				continue // said apart
+				continue // missing names it
 			}
 			if c := o.Change(0); c.worth() == group.worth && !slices.Contains(named, o.Name) {
 				names, changes = append(names, o.Name), append(changes, c)

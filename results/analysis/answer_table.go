@@ -12,19 +12,21 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// How much the table of an answer has.
+// The most rows and columns of an answer's table.
 const (
 	mostHeadlineRows = 8
 	mostFieldColumns = 4 // settings up to which each has its own column
 	mostOthers       = 3 // metrics in addition to the compared ones
 )
 
-// Shown are the entries of the answer's table and picture, the best first, at most most of them and the baseline always.
+// Shown returns the entries in the answer's table and picture, the best first. It returns at most `most` of them,
+// always with the baseline.
 func (q *Question) Shown(most int) []Entry {
 	return first(q.Entries, most, func(o Entry) bool { return o.Base })
 }
 
-// table has the entries of a question, the best first. In one setting it shows other metrics, too.
+// table returns a table of the entries of a question, the best first. With a single setting it has columns of other
+// metrics.
 func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 	shown := q.Shown(mostHeadlineRows)
 	if n := len(q.Entries) - len(shown); n > 0 {
@@ -72,7 +74,8 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 	return t, strings.TrimSpace(note)
 }
 
-// verdict is the change of an entry in all fields, and in how many of them it is better or worse.
+// verdict returns the range of an entry's changes over all fields, and the number of fields in which it is better or
+// worse.
 func (o *Entry) verdict() (change, verdict string) {
 	var known []Change
 	times, of := map[string]int{}, 0
@@ -152,8 +155,8 @@ func (q *Question) means(p record.Plan, shown []Entry, t *table.Table) [][]strin
 	return out
 }
 
-// rest1 adds the columns of the other metrics in one setting; and the number of cells, where some failed or are missing, or
-// entries have different numbers of them.
+// rest1 adds columns for a question with a single setting: the other metrics, and the number of cells if some failed or
+// are missing, or if entries differ in it.
 func (q *Question) rest1(p record.Plan, shown []Entry, t *table.Table, rest [][]string) {
 	at := schema.Each(shown, func(o Entry) Variant {
 		if o.At[0] == nil {

@@ -39,17 +39,18 @@ type Change struct {
 	Finding finding
 }
 
-// widest is the ratio of the bounds of an interval from which it says nothing.
+// widest is the greatest ratio of the bounds of an interval that is shown.
 const widest = 10
 
-// informative reports whether an interval of values of a metric says how large something is: it has no impossible values, and
-// its bounds are within a factor of ten. Scale is the value of the metric for a value of the interval.
+// informative reports whether an interval is worth showing: all of its values are possible for the metric, and its
+// bounds differ by at most a factor of ten. A bound times scale is a value of the metric.
 func informative(low, high, scale float64, m measure.Metric) bool {
 	return stats.Finite(low) && stats.Finite(high) && low > 0 && high <= widest*low && low*scale >= m.Least &&
 		!(m.Most > 0 && high*scale > m.Most*(1+1e-9))
 }
 
-// relaxed is a metric without the bounds that some values pass: of an accuracy in percent, that of a fraction.
+// relaxed returns a metric without those of its bounds that some values exceed. An accuracy in percent exceeds the
+// bound 1 of a fraction.
 func relaxed(m measure.Metric, values ...float64) measure.Metric {
 	for _, v := range values {
 		if v > m.Most {
@@ -62,8 +63,8 @@ func relaxed(m measure.Metric, values ...float64) measure.Metric {
 	return m
 }
 
-// sized reports whether the interval of a comparison without a detected difference says how large one may be; if not, there
-// are too few runs to say anything.
+// sized reports whether the interval of a comparison is worth showing. If it is not, and no difference was detected,
+// there are too few runs for an answer.
 func sized(r *record.ComparisonRow, m measure.Metric) bool {
 	if r.Method == stats.SignFlips {
 		return r.Difference == 0
@@ -89,7 +90,7 @@ func ChangeOf(r *record.ComparisonRow) Change {
 	return c
 }
 
-// beyond is the change with its interval: of a log, whether other stretches of it would show the same.
+// beyond returns the change with its interval. For a log, the interval says whether other days would show the change.
 func beyond(r *record.ComparisonRow) Change {
 	c := plain(r)
 	known := r.Method != record.OneRun && r.Verdict != record.NotEnoughReplicates
@@ -147,15 +148,16 @@ func direction(r *record.ComparisonRow) finding {
 // MostRuns is the largest number of runs that is recommended.
 const MostRuns = 200
 
-// lacks is the number of runs that show a difference like the one found, or a tenth of the baseline if that is more: 0 if
-// the number is not known, MostRuns + 1 if it is greater than MostRuns. Least is true if the number is only a lower bound.
+// lacks returns the number of runs that would show a difference as large as the one found, or a tenth of the baseline
+// if that is more. It returns 0 if the number is not known, and MostRuns + 1 if it is greater than MostRuns. Least is
+// true if the number is only a lower bound.
 func lacks(r *record.ComparisonRow) (n int, least bool) {
 	switch half := (r.DifferenceHigh - r.DifferenceLow) / 2; {
 	case r.Dropped > r.Pairs || r.Method == stats.Welch:
 		return 0, false
 	case r.Method == stats.SignFlips:
 		n := stats.FewestAlike(r.Level)
-		if n <= r.Pairs { // for one look; this one has less of the error
+		if n <= r.Pairs { // the fewest are for a single look at the results; this is one of several
 			n = 2 * r.Pairs
 		}
 		return n, true
@@ -175,7 +177,7 @@ func lacks(r *record.ComparisonRow) (n int, least bool) {
 	}
 }
 
-// needed says how many runs it takes, as lacks counts them.
+// needed returns the result of lacks as text.
 func needed(r *record.ComparisonRow) string {
 	noun := "run"
 	if r.Blocks > 0 {
@@ -204,7 +206,7 @@ func plural(n int, noun string) string {
 	return schema.Plural(n, noun)
 }
 
-// worth is 1 for a change to the better, −1 to the worse, and 0 where none is known.
+// worth is 1 for a change to the better, −1 for a change to the worse, and 0 if no difference is known.
 func (c *Change) worth() int {
 	switch {
 	case c.Finding != falls && c.Finding != rises:
@@ -215,7 +217,7 @@ func (c *Change) worth() int {
 	return -1
 }
 
-// Word is the verdict in a table.
+// Word returns the verdict that tables show.
 func (c *Change) Word() string {
 	switch {
 	case c.worth() > 0:
@@ -233,16 +235,17 @@ func (c *Change) Word() string {
 // mostTimes is the ratio from which a change is written as a multiple instead of a percentage.
 const mostTimes = 10
 
-// inPercent reports whether a percentage says the change: it is neither rounded to none nor to all.
+// inPercent reports whether the change can be written as a percentage. It cannot if it would be rounded to 0% or to
+// 100%, or is a multiple of mostTimes or more.
 func (c *Change) inPercent() bool {
 	return stats.Finite(c.Ratio) && c.Ratio < mostTimes && math.Abs(c.Ratio-1) >= 0.0005 && (c.Ratio >= 0.0005 || c.Ratio == 0)
 }
 
-// amount is "50% (44–61%)" or "12 times (9–15)"; "" where neither says the change.
+// amount is "50% (44–61%)" or "12 times (9–15)"; "" if the two means must be written instead.
 func (c *Change) amount() string {
 	switch {
 	case c.Few != "":
-		return "" // the two values say it all
+		return "" // the two means are written
 	case c.inPercent() && !stats.Finite(c.Low):
 		return table.Share(math.Abs(c.Ratio - 1))
 	case c.inPercent() && c.Finding == falls:
@@ -257,7 +260,7 @@ func (c *Change) amount() string {
 	return table.Number(c.Ratio) + " times (" + table.Number(c.Low) + "–" + table.Number(c.High) + ")"
 }
 
-// fewRuns is the note on a change whose size too few runs leave open.
+// fewRuns is a note on a change that has too few runs for an interval.
 func (c *Change) fewRuns() string {
 	if c.Few == "" {
 		return ""
@@ -273,7 +276,7 @@ func (c *Change) fromTo() string {
 	return fmt.Sprintf("from %s to %s%s", c.value(c.From), c.value(c.To), c.toRange())
 }
 
-// toRange is the interval of the candidate's mean, where the ratio has none.
+// toRange is the interval of the candidate's mean if the ratio has no interval.
 func (c *Change) toRange() string {
 	if !stats.Finite(c.ToLow) {
 		return ""
@@ -288,7 +291,7 @@ func (c *Change) Verb() string {
 	return c.side("cuts ", "raises ") + c.Metric.Title + by + c.fewRuns()
 }
 
-// side is one of two words.
+// side returns falling or rising, whichever the change does.
 func (c *Change) side(falling, rising string) string {
 	if c.Finding == rises {
 		return rising
@@ -296,7 +299,7 @@ func (c *Change) side(falling, rising string) string {
 	return falling
 }
 
-// by is " by 50% (44–61%)" or " to 12 times (9–15) as much"; "" where the two values say it.
+// by is " by 50% (44–61%)" or " to 12 times (9–15) as much"; "" if the two means must be written instead.
 func (c *Change) by() string {
 	switch amount := c.amount(); {
 	case amount == "":

@@ -57,7 +57,7 @@ func Variants(e *record.Experiment) []Variant {
 	return out
 }
 
-// Values are a metric's in the complete cells; NaN where it is not known.
+// Values returns the values of a metric in the complete cells; NaN where a value is unknown.
 func (v Variant) Values(m measure.Metric) []float64 {
 	values := make([]float64, len(v.Cells))
 	for i := range v.Cells {
@@ -109,8 +109,8 @@ func comparisonsOf(e *record.Experiment, variants []Variant, c record.Compare) (
 	return rows, nil
 }
 
-// value returns a variant's value of an axis, or its policy, hardware or workload; false for an axis that it does
-// not read.
+// value returns a variant's value on an axis, where policy, hardware and workload are axes, too. It returns false for
+// an axis that the variant does not read.
 func (v *Variant) value(axis string) (string, bool) {
 	switch axis {
 	case "hardware":
@@ -128,8 +128,8 @@ func (v *Variant) value(axis string) (string, bool) {
 	return "", false
 }
 
-// Meets reports whether a variant is at some values of axes, of hardware, workload and policy; one that does not
-// read an axis is at all of its values.
+// Meets reports whether a variant has the given values of axes. A variant that does not read an axis has all of its
+// values.
 func (v *Variant) Meets(at []record.Setting) bool {
 	for _, s := range at {
 		if is, ok := v.value(s.Name); ok && is != s.Value {
@@ -139,7 +139,7 @@ func (v *Variant) Meets(at []record.Setting) bool {
 	return true
 }
 
-// at reports whether a variant is at some values of axes.
+// at reports whether a variant reads the given axes and has these values.
 func (v *Variant) at(values []record.Setting) bool {
 	for _, s := range values {
 		if is, ok := v.value(s.Name); !ok || is != s.Value {
@@ -149,7 +149,7 @@ func (v *Variant) at(values []record.Setting) bool {
 	return true
 }
 
-// labelFrom is the label of a variant as another sees it: with its hardware and its workload, where these are others.
+// labelFrom returns the label of a variant, with its hardware and its workload if those of the other variant differ.
 func (v *Variant) labelFrom(o Variant) string {
 	label := v.Label
 	if v.Hardware != o.Hardware {
@@ -161,7 +161,7 @@ func (v *Variant) labelFrom(o Variant) string {
 	return label
 }
 
-// candidates are the variants of other policies that a baseline is compared with.
+// candidates returns the variants of other policies with which a baseline is compared.
 func candidates(base Variant, variants []Variant, _ []record.Setting) []Variant {
 	return slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool {
 		return v.Policy == base.Policy || v.Workload != base.Workload || v.Hardware != base.Hardware ||
@@ -169,7 +169,7 @@ func candidates(base Variant, variants []Variant, _ []record.Setting) []Variant 
 	})
 }
 
-// elsewhere are the variants that differ from a baseline in some axes, and in nothing else.
+// elsewhere returns the variants that differ from a baseline in the given axes, and in nothing else.
 func elsewhere(base Variant, variants []Variant, axes []record.Setting) []Variant {
 	named := func(axis string) bool {
 		return slices.ContainsFunc(axes, func(s record.Setting) bool { return s.Name == axis })
@@ -188,8 +188,8 @@ func elsewhere(base Variant, variants []Variant, axes []record.Setting) []Varian
 	})
 }
 
-// compareWith compares a baseline with its candidates, in each group of jobs if the comparison is by one. Holm's
-// correction counts unseen further comparisons.
+// compareWith compares a baseline with its candidates, within each group of jobs if c.By is set. Unseen is a number of
+// further comparisons that Holm's correction counts.
 func compareWith(
 	e *record.Experiment, base Variant, variants []Variant, m measure.Metric, c record.Compare, unseen int,
 ) ([]record.ComparisonRow, error) {
@@ -214,9 +214,8 @@ func compareWith(
 // Test compares the values of a row at a level.
 type Test func(level float64) stats.Paired
 
-// Correct gives the rows of one baseline their verdicts, after Holm's correction, and intervals that say the same:
-// their tails are narrower by as much as the correction raises the p-value. It adds unseen comparisons to their
-// number.
+// Correct gives the rows of one baseline their verdicts after Holm's correction, and intervals that agree with the
+// verdicts. Unseen is a number of further comparisons that the correction counts.
 func Correct(rows []record.ComparisonRow, tests []Test, m measure.Metric, unseen int) {
 	p := schema.Each(rows, func(r record.ComparisonRow) float64 { return r.RawP })
 	for i, adjusted := range stats.Holm(append(p, slices.Repeat([]float64{1}, unseen)...))[:len(p)] {
@@ -235,7 +234,7 @@ func Correct(rows []record.ComparisonRow, tests []Test, m measure.Metric, unseen
 func Contrast(base, v Variant, of Value, level float64) (record.ComparisonRow, Test) {
 	b, c, lost := pairs(base, v, of)
 	run := lost.test(b, c)
-	if len(b) > 0 && base.fixed() && v.fixed() { // one pair, however often it was repeated
+	if len(b) > 0 && base.fixed() && v.fixed() { // without chance, replicates are copies: they count as one pair
 		run = oneRun(b, c)
 	}
 	row := record.ComparisonRow{
@@ -252,7 +251,7 @@ func Contrast(base, v Variant, of Value, level float64) (record.ComparisonRow, T
 	return row, run
 }
 
-// compare is Contrast with the intervals of resampled logs.
+// compare is Contrast. For a log it adds the interval from resampled stretches.
 func compare(
 	e *record.Experiment, base, v Variant, of Value, asked record.Compare,
 ) (record.ComparisonRow, Test, error) {
@@ -300,7 +299,7 @@ func lookAt(e *record.Experiment, asked record.Compare, row *record.ComparisonRo
 	}
 }
 
-// oneRun compares two runs in which nothing is drawn.
+// oneRun returns the comparison of two runs in which nothing is drawn at random.
 func oneRun(b, c []float64) Test {
 	return func(level float64) stats.Paired {
 		r := stats.ComparePairs(b[:1], c[:1], level)
@@ -314,7 +313,8 @@ func oneRun(b, c []float64) Test {
 // of zero length.
 type losses struct{ dropped, unknown, doubtful, noLength int }
 
-// test compares pairs. Where most were left out, the rest does not represent them: there is no test.
+// test returns the comparison of the pairs. It returns one without a result if most pairs were left out, since the
+// others do not represent them.
 func (l losses) test(b, c []float64) Test {
 	return func(level float64) stats.Paired {
 		r := stats.ComparePairs(b, c, level)
@@ -399,7 +399,7 @@ func (v *Variant) groups(by string) []string {
 	return names
 }
 
-// fixed reports whether nothing is drawn in the replicates of a variant.
+// fixed reports whether nothing in the replicates of a variant is drawn at random.
 func (v *Variant) fixed() bool {
 	return !slices.ContainsFunc(v.Cells, func(c record.Cell) bool { return !c.Fixed })
 }
@@ -423,7 +423,7 @@ func verdict(r record.ComparisonRow, m measure.Metric) string {
 	return record.Worse
 }
 
-// agree reports whether all axes that both lists have are set alike.
+// agree reports whether the axes that are in both lists have the same values in both.
 func agree(a, b []record.Setting) bool {
 	for _, x := range a {
 		for _, y := range b {
@@ -435,7 +435,7 @@ func agree(a, b []record.Setting) bool {
 	return true
 }
 
-// pairs lists a value in both variants, one pair a replicate that both have.
+// pairs returns a value of both variants, in each replicate that both have.
 func pairs(base, candidate Variant, of Value) (b, c []float64, lost losses) {
 	for i := range base.Cells {
 		for j := range candidate.Cells {

@@ -11,7 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Comparison is a comparison in words: "rr cuts mean waiting time by 43% (38–47%) against fcfs (5 pairs, p = 0.0002)."
+// Comparison returns a comparison as a sentence: "rr cuts mean waiting time by 43% (38–47%) against fcfs (5 pairs, p =
+// 0.0002)."
 func Comparison(p record.Plan, r record.ComparisonRow) string {
 	candidate, baseline, where := names(p, r)
 	c := ChangeOf(&r)
@@ -49,7 +50,7 @@ func Evidence(r record.ComparisonRow) string {
 	return pairsOf(r, pairs) + ", " + table.PValue(r.PValue)
 }
 
-// elsewhereOf says whether the difference on one log would hold on other days of it.
+// elsewhereOf returns a clause that says whether other days of a log would show its difference.
 func elsewhereOf(r *record.ComparisonRow) string {
 	switch c := beyond(r); {
 	case c.Finding == equal:
@@ -69,7 +70,7 @@ func elsewhereOf(r *record.ComparisonRow) string {
 // VariantOf names the variant that a row compares from one folder of results to another, and where it ran.
 func VariantOf(p record.Plan, r record.ComparisonRow) string { return r.Candidate + place(p, r) }
 
-// alone reports whether a row compares two runs of one set of jobs, and not several replicates.
+// alone reports whether a row compares one run with one other run, on the same jobs, and not several replicates.
 func alone(r record.ComparisonRow) bool { return r.Method == record.OneRun || r.Blocks > 0 }
 
 // isLog reports whether a workload is a log.
@@ -96,8 +97,8 @@ func GroupName(by, group string) string {
 	return group
 }
 
-// names returns the names of the two sides, made from their differences alone, and the setting that they share: "rr
-// quantum=1s", "fcfs", " at load=0.9".
+// names returns the names of the two sides, with only the axes in which they differ, and the setting that both have:
+// "rr quantum=1s", "fcfs", " at load=0.9".
 func names(p record.Plan, r record.ComparisonRow) (candidate, baseline, where string) {
 	elsewhere := r.BaselineHardware != "" && r.BaselineHardware != r.Hardware
 	other := r.BaselineWorkload != "" && r.BaselineWorkload != r.Workload
@@ -177,7 +178,7 @@ func ComparisonTable(p record.Plan, rows []record.ComparisonRow) table.Table {
 	return t
 }
 
-// place names the place, when the experiment has more than one workload or machine, and both sides share it.
+// place names the workload and the hardware of a row, each if both sides have it and the experiment has more than one.
 func place(p record.Plan, r record.ComparisonRow) string {
 	workload, hardware := r.Workload, r.Hardware
 	if r.BaselineWorkload != "" && r.BaselineWorkload != workload {
@@ -189,7 +190,7 @@ func place(p record.Plan, r record.ComparisonRow) string {
 	return placed(p, workload, hardware)
 }
 
-// placed names a workload and hardware, each where the experiment has more than one; "" if it names neither.
+// placed names a workload and a hardware, each if the experiment has more than one; else "".
 func placed(p record.Plan, workload, hardware string) string {
 	many, machines := workload != "" && len(p.Workloads) > 1, hardware != "" && len(p.Hardware) > 1
 	switch {
@@ -203,7 +204,7 @@ func placed(p record.Plan, workload, hardware string) string {
 	return ""
 }
 
-// differing are the axes of a list that another has not, or with another value.
+// differing returns the axes that others does not have, or has with another value.
 func differing(axes, others []record.Setting) []record.Setting {
 	return schema.Where(axes, func(a record.Setting) bool { return !slices.Contains(others, a) })
 }

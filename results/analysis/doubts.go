@@ -21,8 +21,8 @@ type Doubt struct {
 	More  int
 }
 
-// Doubts joins the warnings that differ only in their cell and in numbers; then it gives the ranges of the numbers. It
-// names at most most cells of each.
+// Doubts joins warnings that differ only in their cell and in numbers. A number becomes the range of the numbers, and
+// each doubt names at most `most` cells.
 func Doubts(warnings []record.Warning, most int) []Doubt {
 	type key struct{ code, text string }
 	var out []Doubt
@@ -97,7 +97,8 @@ func (d Doubt) String() string {
 	return s + ")"
 }
 
-// Unsaid returns the warnings that no answer contains, and the questions that the answers leave open.
+// Unsaid returns the warnings of an experiment, without those that its comparisons say already, and with one more if
+// hardly any job waited.
 func Unsaid(e *record.Experiment, rows []record.ComparisonRow) []record.Warning {
 	few := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.Verdict == record.NotEnoughReplicates })
 	warnings := slices.DeleteFunc(e.Warnings(),
@@ -113,9 +114,8 @@ func Unsaid(e *record.Experiment, rows []record.ComparisonRow) []record.Warning 
 // Idle is the code of the warning that hardly any job waited.
 const Idle = "idle"
 
-// Policies differ in who waits. Where jobs wait less than mostIdle of their completion time, and this time differs by
-// no
-// more than alike between the cells of a replicate, another answer needs more load.
+// Policies can only change how long jobs wait. If jobs wait less than mostIdle of their completion time, and this time
+// differs by at most a factor of alike between the cells of a replicate, only a higher load can show a difference.
 const (
 	mostIdle = 0.02
 	alike    = 1.05
@@ -133,7 +133,7 @@ func idle(e *record.Experiment) (record.Warning, bool) {
 	for i := range e.Cells {
 		c := &e.Cells[i]
 		waiting, jct := measure.MeanWaiting.Of(&c.Metrics), measure.MeanJCT.Of(&c.Metrics)
-		if !(jct > 0) || !(waiting <= mostIdle*jct) { // or one of them is not known
+		if !(jct > 0) || !(waiting <= mostIdle*jct) { // or one of the two is unknown (NaN)
 			return record.Warning{}, false
 		}
 		share = max(share, waiting/jct)

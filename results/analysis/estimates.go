@@ -107,8 +107,8 @@ func accuracyTable(rows []record.AccuracyRow) table.Table {
 	return t
 }
 
-// profiling compares each variant that decides by estimates with one that does
-// not: of the policy that the experiment compares with, or else the first.
+// profiling returns the rows of profiling.csv. It compares each variant that decides by estimates with a variant that
+// does not: with a baseline of the experiment if possible, else with the first.
 func profiling(e *record.Experiment, cost float64) []record.ProfilingRow {
 	variants := Variants(e)
 	var rows []record.ProfilingRow
@@ -140,7 +140,7 @@ func profiling(e *record.Experiment, cost float64) []record.ProfilingRow {
 	return rows
 }
 
-// without returns the variant without estimates that v is measured against.
+// without returns a variant whose policy needs no estimates, with which v is compared; false if there is none.
 func without(e *record.Experiment, v Variant, variants []Variant) (Variant, bool) {
 	baselines := schema.Each(e.Plan.Compares, func(c record.Compare) string { return c.Baseline })
 	var first *Variant

@@ -36,7 +36,7 @@ func Pairs(e *record.Experiment) []Pair {
 	return out
 }
 
-// Fidelity is the difference between reality and simulation from the fitted estimates.
+// Fidelity says how far simulations with the fitted estimates differ from the real runs.
 type Fidelity struct {
 	// Cells is the number of real cells that were simulated; without any,
 	// nothing else is known.
@@ -155,10 +155,10 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 	real.Cells, twins.Cells = nil, nil
 	for _, p := range cells {
 		real.Cells = append(real.Cells, p.Real)
-		p.Twin.CellRef = p.Real.CellRef // it is of the same variant
+		p.Twin.CellRef = p.Real.CellRef // the simulation counts for the variant of its real cell
 		twins.Cells = append(twins.Cells, p.Twin)
 	}
-	a, b := Variants(&real), Variants(&twins) // in the same order: the plan's
+	a, b := Variants(&real), Variants(&twins) // both in the order of the plan
 	type place struct{ workload, hardware string }
 	var places []place
 	p := map[place][]float64{}
@@ -261,7 +261,7 @@ func FidelityJobs(e *record.Experiment) ([]record.FidelityJobRow, error) {
 	return rows, nil
 }
 
-// apart is the difference of two instants; NaN when one never occurred.
+// apart is the difference of two instants; NaN if one of them never occurred.
 func apart(simulated, real float64) float64 {
 	if simulated < 0 || real < 0 {
 		return math.NaN()
@@ -299,9 +299,8 @@ func fidelityOf(f Fidelity, metric measure.Metric) (FidelityMetric, bool) {
 	return FidelityMetric{}, false
 }
 
-// FidelitySentence is a line on their difference: "Simulated from the estimates: makespan
-// within 3% and mean JCT within 5% of the real runs, on average over 10 cells." It is
-// empty when nothing was simulated.
+// FidelitySentence says how far the simulations differ from the real runs: "Simulated from the estimates: makespan
+// within 3% and mean JCT within 5% of the real runs, on average over 10 cells." It is empty if nothing was simulated.
 func FidelitySentence(f Fidelity) string {
 	makespan, ok := fidelityOf(f, measure.Makespan)
 	jct, known := fidelityOf(f, measure.MeanJCT)
@@ -324,8 +323,8 @@ func FidelitySentence(f Fidelity) string {
 		table.Share(makespan.MeanAbsPct/100), table.Share(jct.MeanAbsPct/100), over)
 }
 
-// FidelityDifferences is a line on the errors of the differences between variants, which are immune to a slowdown
-// of the whole machine; empty for a single variant.
+// FidelityDifferences is a sentence about the errors of the simulated differences between variants; "" for a single
+// variant. A slowdown of the whole machine does not change these differences.
 func FidelityDifferences(f Fidelity) string {
 	makespan, ok := fidelityOf(f, measure.Makespan)
 	jct, known := fidelityOf(f, measure.MeanJCT)
@@ -376,7 +375,7 @@ func orNone(decision string) string {
 	return decision
 }
 
-// fidelityTable is Fidelity as a table.
+// fidelityTable returns a table with a row for each metric.
 func fidelityTable(f Fidelity) table.Table {
 	t := table.New(2, "metric", "worst cell", "mean absolute error", "mean error", "worst error",
 		"error of differences (points)", "same order", "same order, significant")
@@ -481,7 +480,8 @@ func decisions(e *record.Experiment, c record.CellRef) ([]record.DecisionRow, er
 	return list, nil
 }
 
-// compareDecisions counts the first decisions that are the same in both: action, job and cores.
+// compareDecisions counts the first decisions that have the same action, job and cores in both runs, and names the
+// first decisions that differ.
 func compareDecisions(cell string, real, twin []record.DecisionRow) record.FidelityDecisionRow {
 	row := record.FidelityDecisionRow{Cell: cell, Decisions: len(real), Simulated: len(twin), DiffersAt: -1}
 	for row.Same < min(len(real), len(twin)) && decided(real[row.Same]) == decided(twin[row.Same]) {
@@ -499,7 +499,7 @@ func compareDecisions(cell string, real, twin []record.DecisionRow) record.Fidel
 	return row
 }
 
-// decided is a decision in words: "resume long-1 on 0-1".
+// decided writes a decision as text: "resume long-1 on 0-1".
 func decided(d record.DecisionRow) string {
 	if len(d.Cores) == 0 {
 		return fmt.Sprintf("%s %s", d.Decision, d.Job)

@@ -35,8 +35,8 @@ func missedBy(p record.Plan, v *Variant) (missed []limit) {
 	return missed
 }
 
-// misses are the requirements that a variant misses, where variants are ranked by a metric: one of the metric itself is said
-// by its values.
+// misses returns the names of the requirements that a variant misses, without those of the metric by which variants are
+// ranked: its values show them.
 func (v *Variant) misses(by measure.Metric) []string {
 	other := schema.Where(v.missed, func(l limit) bool { return l.metric != by.Name })
 	return schema.Each(other, func(l limit) string { return l.name })
@@ -56,14 +56,14 @@ func (o *Entry) misses(by measure.Metric) (limits []string, fields []int) {
 	return limits, fields
 }
 
-// late is in how many fields an entry misses requirements.
+// late returns the number of fields in which an entry misses requirements.
 func (q *Question) late(o *Entry) int {
 	_, fields := o.misses(q.Metric)
 	return len(fields)
 }
 
-// missing says which entries miss which requirements, and where; "" where none does. Kept names the requirements, if other
-// entries keep them in all fields: only these are ranked.
+// missing returns a clause that names the entries that miss requirements; "" if there are none. Kept names these
+// requirements if other entries keep them in all fields. Only these others are ranked.
 func (q *Question) missing(p record.Plan) (text, kept string) {
 	late := schema.Where(q.Entries, func(o Entry) bool { return q.late(&o) > 0 })
 	if len(late) == 0 {
@@ -94,7 +94,7 @@ func (q *Question) missing(p record.Plan) (text, kept string) {
 	return strings.Join(parts, ", "), kept
 }
 
-// only is the answer in one setting where one entry alone keeps the requirements; "" where there are others.
+// only returns the answer of a question with one setting in which a single entry keeps the requirements; else "".
 func (q *Question) only(kept string) string {
 	if len(q.Fields) > 1 || q.late(&q.Entries[0]) > 0 || q.late(&q.Entries[1]) == 0 {
 		return ""

@@ -12,10 +12,11 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// mostSettings is the number of settings up to which each is named.
+// mostSettings is the greatest number of settings that a sentence names.
 const mostSettings = 6
 
-// counted answers a question with one candidate in several settings: in how many it is better and worse.
+// counted answers a question with one candidate in several settings: it names the settings in which the candidate is
+// better or worse.
 func (q *Question) counted(p record.Plan, o Entry) string {
 	by := map[finding][]int{}
 	of := 0
@@ -75,7 +76,7 @@ func allOf(n int) string {
 	return fmt.Sprintf("all %d", n)
 }
 
-// in names some of the fields: " at load 0.5 and 0.7", " in 18 of 30 settings", " at all 3 values of load".
+// in names the fields at some indices: " at load 0.5 and 0.7", " in 18 of 30 settings", " at all 3 values of load".
 func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
 	axis := q.axis(p)
 	switch {
@@ -106,7 +107,8 @@ func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
 	}
 }
 
-// axis is the only axis by which the fields differ; "" where they differ by others.
+// axis returns the axis by which the fields differ; "" if they differ in more than one axis, in workload or in
+// hardware.
 func (q *Question) axis(p record.Plan) string {
 	first := q.Fields[0]
 	for _, f := range q.Fields {
@@ -119,7 +121,7 @@ func (q *Question) axis(p record.Plan) string {
 	return first.Setting[0].Name
 }
 
-// won answers a question with several candidates in several settings: who is the best in which of them.
+// won answers a question with several candidates in several settings: it names the best entry of each setting.
 func (q *Question) won(p record.Plan, winners [][]string) string {
 	open := map[int]bool{}
 	for k, names := range winners {
@@ -187,7 +189,7 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 	return text
 }
 
-// worst names the greatest loss where values of axes are compared; "" without a loss.
+// worst names the candidate and the setting with the greatest loss, if values of axes are compared; else "".
 func (q *Question) worst(p record.Plan) string {
 	text, most := "", leastLoss
 	for _, o := range q.candidates() {
@@ -201,7 +203,8 @@ func (q *Question) worst(p record.Plan) string {
 	return text
 }
 
-// notes say by how much an entry beats the baseline in the settings where it is the best, and who is as good in all.
+// notes returns remarks on an entry in the settings in which it is the best: by how much it beats the baseline, and
+// which other entries have no known difference from it.
 func (q *Question) notes(o *Entry, fields []int, winners [][]string, base string) (notes []string) {
 	if o.Base {
 		notes = append(notes, "the baseline")
@@ -232,7 +235,8 @@ func (q *Question) notes(o *Entry, fields []int, winners [][]string, base string
 	return notes
 }
 
-// constant reports whether all entries have the same mean in each setting, with the range of these.
+// constant reports whether all entries have the same mean in each setting, and returns the least and the greatest of
+// these means.
 func (q *Question) constant() (low, high float64, same bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, o := range q.Entries {
@@ -240,7 +244,7 @@ func (q *Question) constant() (low, high float64, same bool) {
 			first := slices.IndexFunc(q.Entries, func(o Entry) bool { return o.At[k] != nil })
 			switch {
 			case o.At[k] == nil:
-			case i.Mean != q.Entries[first].Means[k].Mean: // also where one is not known
+			case i.Mean != q.Entries[first].Means[k].Mean: // a NaN differs, too
 				return low, high, false
 			default:
 				low, high = min(low, i.Mean), max(high, i.Mean)
@@ -250,7 +254,8 @@ func (q *Question) constant() (low, high float64, same bool) {
 	return low, high, true
 }
 
-// otherDays says whether the difference on one log would hold on other days of it.
+// otherDays returns a clause that says whether other days of the logs would show the differences; "" for other
+// workloads.
 func (q *Question) otherDays() string {
 	holds, of := 0, 0
 	for _, o := range q.candidates() {
@@ -259,7 +264,7 @@ func (q *Question) otherDays() string {
 				continue
 			}
 			if of++; len(q.Fields) == 1 {
-				return elsewhereOf(r) // of the best
+				return elsewhereOf(r) // the first is the best
 			}
 			if f := beyond(r).Finding; f == falls || f == rises {
 				holds++
@@ -272,8 +277,9 @@ func (q *Question) otherDays() string {
 	return fmt.Sprintf("other days would show the same side in %d of %s", holds, schema.Plural(of, "comparison"))
 }
 
-// price says who pays where the best candidate beats the baseline: other metrics that are compared, and groups of
-// jobs where asked. Where it does not, it says in which of the other metrics it is better.
+// price returns clauses about what the best candidate costs. If it beats the baseline, they name the other compared
+// metrics in which it is worse and, if jobs is true, the groups of jobs that are worse off. If it does not, they name
+// the metrics in which it is better.
 func (q *Question) price(e *record.Experiment, jobs bool) (said []string, err error) {
 	candidates := q.candidates()
 	best := &candidates[0]
@@ -315,7 +321,7 @@ func (q *Question) price(e *record.Experiment, jobs bool) (said []string, err er
 	return said, err
 }
 
-// paid says how another metric changes; "" without changes.
+// paid returns a clause about the changes of another metric; "" without changes.
 func (q *Question) paid(name string, m measure.Metric, changes []Change) string {
 	if len(changes) == 0 {
 		return ""
@@ -341,8 +347,8 @@ func indices[T any](list []T) []int {
 // leastLoss is the least share by which a group must be better or worse off to be named.
 const leastLoss = 0.005
 
-// byGroups says for which jobs the metric falls and for which it rises, by the division of jobs that has the group with
-// the greatest loss; "" where no group loses.
+// byGroups names the groups of jobs for which the metric falls and rises. It divides jobs by class, user or size,
+// whichever has the group with the greatest loss. It returns "" if no group is worse off.
 func (q *Question) byGroups(e *record.Experiment, best *Entry) (text string, err error) {
 	most := leastLoss
 	for _, g := range measure.Groupings() {
@@ -375,7 +381,7 @@ func (q *Question) byGroups(e *record.Experiment, best *Entry) (text string, err
 			}
 			for _, c := range lost {
 				d := math.Abs(c.Ratio - 1)
-				if math.IsNaN(d) { // more than nothing
+				if math.IsNaN(d) { // it rises from 0
 					d = math.MaxFloat64
 				}
 				loss = max(loss, d)
@@ -401,7 +407,7 @@ func (q *Question) byGroups(e *record.Experiment, best *Entry) (text string, err
 	return text, nil
 }
 
-// part are the changes to one side that are large enough to be named.
+// part returns the changes for the better (worth 1) or for the worse (−1) that are large enough to be named.
 func part(changes []Change, worth int) []Change {
 	return schema.Where(changes, func(c Change) bool { return c.worth() == worth && !(math.Abs(c.Ratio-1) < leastLoss) })
 }

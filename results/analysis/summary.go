@@ -59,7 +59,7 @@ func Compared(p record.Plan) (list []measure.Metric) {
 // Summary has one row for each variant with the metrics that summaries show.
 func Summary(e *record.Experiment) []SummaryRow { return SummaryOf(e.Plan, Variants(e)) }
 
-// SummaryOf is the same of some variants.
+// SummaryOf is Summary of the given variants.
 func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 	metrics := SummaryMetrics(p)
 	var rows []SummaryRow
@@ -81,8 +81,8 @@ func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 	return rows
 }
 
-// Best returns at most most variants: all in their order, or the best ones, the best first, with always one of the
-// baseline. They are ranked by the first metric that the experiment compares.
+// Best returns at most `most` variants, the best first by the metric that the experiment compares first, always with
+// one of the baseline. If there are not more than that, it returns all in their order.
 func Best(p record.Plan, variants []Variant, most int) []Variant {
 	if len(variants) <= most {
 		return variants
@@ -95,8 +95,8 @@ func Best(p record.Plan, variants []Variant, most int) []Variant {
 	return first(sorted, most, func(v Variant) bool { return baseline(p, v.Policy) })
 }
 
-// BestOfEach is Best of each field (see Fields), a field after the other, if there is room for two of each; else it
-// is Best. It returns a sentence on the choice; "" where all are in the list.
+// BestOfEach returns the best variants of each field (see Fields), if at least two of each have room, else Best. Chosen
+// is a sentence about the choice; "" if all variants are returned.
 func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, chosen string) {
 	if len(variants) <= most {
 		return variants, ""
@@ -139,7 +139,8 @@ func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, c
 	return best, fmt.Sprintf(" The best %d of %d policies by %s.", len(best), of, by.Title)
 }
 
-// first returns the first elements of a list. The last of them is one to keep if none before is.
+// first returns the first elements of a list, at most `most`. If none of them is to be kept, the last is replaced by
+// the first later element that is.
 func first[T any](list []T, most int, keep func(T) bool) []T {
 	if len(list) <= most {
 		return list
@@ -153,8 +154,8 @@ func first[T any](list []T, most int, keep func(T) bool) []T {
 	return some
 }
 
-// MeanOf is the mean of values of a metric with its interval; without one where too few runs give it, which is one that
-// reaches values that the metric cannot have, or is wider than a factor of ten.
+// MeanOf returns the mean of values of a metric with its interval. The interval is NaN if there are too few runs: it
+// would have values that the metric cannot have, or be wider than a factor of ten.
 func MeanOf(m measure.Metric, values []float64) stats.Interval {
 	i := stats.MeanInterval(values, DefaultLevel)
 	if i.Low == i.High || slices.ContainsFunc(values, func(v float64) bool { return v < 0 }) {
@@ -166,7 +167,8 @@ func MeanOf(m measure.Metric, values []float64) stats.Interval {
 	return i
 }
 
-// mean is the mean of a metric with its interval; of runs in which nothing is drawn at random, which are alike, that of one.
+// mean returns the mean of a metric with its interval. If nothing is drawn at random, all runs are alike and only the
+// first counts.
 func (v *Variant) mean(m measure.Metric) stats.Interval {
 	values := v.Values(m)
 	if len(values) > 0 && v.fixed() {

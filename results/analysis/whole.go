@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// early report whether the jobs of a class end before all of their epochs.
+// early are the functions that EndEarly adds.
 var early []func(p *record.Plan, class string) bool
 
 // EndEarly adds a function that reports whether the jobs of a class end before all of their epochs. Estimates are
