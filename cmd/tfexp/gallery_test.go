@@ -238,7 +238,7 @@ func galleryPage(t *testing.T, list []*exhibit) string {
 		if x.Answer != "" {
 			fmt.Fprintf(&b, "%s\n\n![%s](images/%s)\n\n", x.Answer, x.name(), x.image())
 		} else {
-			b.WriteString("Run it to see: no answer is kept.\n\n")
+			b.WriteString("Run this experiment to see its answer: the gallery has none.\n\n")
 		}
 		notes := []string{"simulated"}
 		if realCells(spec) {
