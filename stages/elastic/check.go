@@ -116,8 +116,8 @@ func (c checker) dividesCores(
 	}
 	if w.Sampled() && !experiment.UsesCurve(c.Spec.Estimate.Model) {
 		c.Fail(at, "Speed on other numbers of cores that is not measured",
-			"The order %q divides cores by how fast jobs are on them, and the model %q of the estimates knows the number "+
-				"that each job requests alone: write estimate { model = \"auto\" }.", p.Order, c.Spec.Estimate.Model)
+			"The order %q needs the speed of jobs on other numbers of cores, but the model %q of the estimates predicts only "+
+				"the speed on the requested number: write estimate { model = \"auto\" }.", p.Order, c.Spec.Estimate.Model)
 		return
 	}
 	on := fmt.Sprintf("On the hardware %q without GPUs, the order %q divides the cores", h.Name, p.Order)
