@@ -31,7 +31,7 @@ func CheckDaemon(ctx context.Context, inUse func(folder string) bool) hardware.C
 	c.Text = fmt.Sprintf("Docker %s (API %s) at %s, %d CPUs", h.Version, h.API, h.URL, h.CPUs)
 	all, err := h.Containers(ctx, "")
 	if err != nil {
-		c.Status, c.Text = hardware.Warn, c.Text+"; its containers cannot be listed: "+err.Error()
+		c.Status, c.Text = hardware.Warn, c.Text+"; the containers cannot be listed: "+err.Error()
 		return c
 	}
 	left, folder := 0, ""

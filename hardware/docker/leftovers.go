@@ -47,7 +47,7 @@ func (s *session) writeDaemonList() error {
 		return err
 	}
 	if err := folder.Write(filepath.Join(s.run.Dir, daemonListFile), append(raw, '\n'), 0o644); err != nil {
-		return fmt.Errorf("note the hosts of the run: %w", err)
+		return fmt.Errorf("write the list of Docker hosts of the run: %w", err)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func readDaemonList(dir string) (*daemonList, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the hosts of an earlier run: %w", err)
+		return nil, fmt.Errorf("read the list of Docker hosts of an earlier run: %w", err)
 	}
 	var list daemonList
 	if json.Unmarshal(raw, &list) != nil {
@@ -70,7 +70,7 @@ func readDaemonList(dir string) (*daemonList, error) {
 
 func removeDaemonList(dir string) error {
 	if err := folder.Remove(filepath.Join(dir, daemonListFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forget the hosts of a run: %w", err)
+		return fmt.Errorf("remove the list of Docker hosts of a run: %w", err)
 	}
 	return nil
 }

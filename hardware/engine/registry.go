@@ -17,12 +17,12 @@ func Register(k *Kind) *Kind {
 		panic("engine: a kind without a name or a documentation")
 	case k.Capabilities == nil || k.Real && k.Open == nil || !k.Real && k.Simulate == nil || k.Contained &&
 		k.Images == nil || k.Recorded && k.Records == nil:
-		panic(fmt.Sprintf("engine: the kind %q lacks a function", k.Name))
+		panic(fmt.Sprintf("engine: the kind %q lacks a required function", k.Name))
 	}
 	for _, other := range kinds.All() {
 		for _, a := range k.Args {
 			if b := schema.Find(other.Args, a.Name); b != nil && (a.Type != b.Type || a.Default != b.Default) {
-				panic(fmt.Sprintf("engine: %q and %q describe the argument %s in two ways", k.Name, other.Name, a.Name))
+				panic(fmt.Sprintf("engine: %q and %q describe the argument %s differently", k.Name, other.Name, a.Name))
 			}
 		}
 	}

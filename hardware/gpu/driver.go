@@ -77,7 +77,7 @@ func (d driver) ask() ([]Device, error) {
 	for _, row := range rows {
 		index, err := strconv.Atoi(row[0])
 		if err != nil {
-			return nil, fmt.Errorf("%s gives a GPU the index %q", d.smi, row[0])
+			return nil, fmt.Errorf("%s prints the index %q of a GPU, which is not a number", d.smi, row[0])
 		}
 		devices = append(devices, Device{Index: index, ID: row[1], Name: row[2], MemoryBytes: max(mebibytes(row[3]), 0)})
 	}
@@ -129,7 +129,7 @@ func (d driver) query(fields ...string) ([][]string, error) {
 	program, err := exec.LookPath(d.smi)
 	if err != nil {
 		if _, err := os.Stat(d.proc); err == nil {
-			return nil, fmt.Errorf("the NVIDIA driver is there, but its program %s is not in PATH", d.smi)
+			return nil, fmt.Errorf("the NVIDIA driver is installed, but its program %s is not in PATH", d.smi)
 		}
 		return nil, fmt.Errorf("%w: there is no %s, and no %s in PATH", ErrNoDriver, d.proc, d.smi)
 	}

@@ -131,7 +131,7 @@ func (b *ProgressBoard) Await(ctx context.Context, until time.Duration,
 			return now, b.withReports(nil, now), nil
 		}
 		if timeout == nil && alive == 0 {
-			return now, nil, errors.New("wait for jobs: none is running")
+			return now, nil, errors.New("wait for jobs: no job is running")
 		}
 		select {
 		case <-b.wake:

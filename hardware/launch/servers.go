@@ -13,7 +13,7 @@ import (
 // Acquire implements supply.Provider.
 func (j *Jobs[P]) Acquire(node int) (*scheduler.Server, error) {
 	if j.opts.Fleet == nil {
-		return nil, errors.New("the engine has no servers to give")
+		return nil, errors.New("the engine has no servers")
 	}
 	return j.opts.Fleet.Acquire(node, j.Now()), nil
 }

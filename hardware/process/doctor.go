@@ -30,7 +30,7 @@ func checkCleanUp() hardware.Check {
 		Text: "when tfexp is killed, a guardian process, from which the jobs descend, kills all of them"}
 	switch {
 	case !runsHere:
-		c.Text = "no programs run, so none are left behind"
+		c.Text = "programs cannot run here, so no process can be left running"
 	case missingFeature() != "":
 		c.Status, c.Text, c.Hint = hardware.Warn, missingFeature(), "mount it: mount -t proc proc /proc"
 	case !canAdopt():

@@ -96,7 +96,7 @@ func (g *guardian) ensure() (run string, err error) {
 	defer g.mu.Unlock()
 	switch {
 	case os.Getenv(guardianEnv) != "":
-		return "", errors.New("start guardian: this process was started as one, but its main does not call " +
+		return "", errors.New("start guardian: this process is a guardian, but its main does not call " +
 			"process.Main first")
 	case !hooked.Load():
 		return "", errors.New("start guardian: main (in tests, TestMain) must call process.Main first")

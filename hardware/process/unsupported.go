@@ -21,7 +21,7 @@ func openSession(engine.Run) (engine.Session, []string, error) { return session{
 func (session) Engine(context.Context, engine.Task) (engine.Engine, error) {
 	return nil, &engine.Unavailable{
 		Engine: kindName,
-		Err:    errors.New(runtime.GOOS + " cannot pause, bind and end programs as it needs"),
+		Err:    errors.New(runtime.GOOS + " cannot pause, bind and end programs as the engine needs"),
 		Hint: `simulate the experiment (engine = "simulated"), or run it on Linux or macOS; ` +
 			"on Windows the Subsystem for Linux will do",
 	}

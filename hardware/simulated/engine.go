@@ -109,7 +109,7 @@ func New[W any, P interface {
 	Work
 }](jobs []scheduler.Job, work []W, opts Options) (*Engine, error) {
 	if len(jobs) != len(work) {
-		return nil, fmt.Errorf("simulated: %d jobs, but the work of %d", len(jobs), len(work))
+		return nil, fmt.Errorf("simulated: there are %d jobs, but the work of %d jobs", len(jobs), len(work))
 	}
 	return create(scheduler.JobSet{List: jobs}, func(job int) Work { return P(&work[job]) }, opts)
 }
@@ -126,7 +126,7 @@ func create(jobs scheduler.JobSet, work func(job int) Work, opts Options) (*Engi
 		return nil, errors.New("simulated: an overhead is negative")
 	}
 	if !(opts.Noise >= 0) || math.IsInf(opts.Noise, 1) {
-		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
+		return nil, fmt.Errorf("simulated: the noise %v must be at least 0", opts.Noise)
 	}
 	e := &Engine{jobs: jobs, work: work, opts: opts, budgets: newBudgets(jobs.List)}
 	e.ends = newEndings()
@@ -139,7 +139,7 @@ func create(jobs scheduler.JobSet, work func(job int) Work, opts Options) (*Engi
 	}
 	if opts.Checkpoints != nil {
 		if len(opts.Checkpoints) != jobs.Len() {
-			return nil, fmt.Errorf("simulated: %d jobs, but the checkpoints of %d", jobs.Len(), len(opts.Checkpoints))
+			return nil, fmt.Errorf("simulated: there are %d jobs, but the checkpoints of %d jobs", jobs.Len(), len(opts.Checkpoints))
 		}
 		e.saves = make([]saving, jobs.Len())
 	}

@@ -66,7 +66,7 @@ type Servers struct {
 	Engine  Provider
 	nodes   serverNodes
 	cluster cluster.Cluster
-	renter  Renter // nil: nodes are rented by their Supply
+	renter  Renter // nil: cluster.Node.Supply says when to rent
 }
 
 // New returns the extension of a run. It closes all nodes that are not up yet, and requests servers for Fixed nodes.

@@ -82,7 +82,7 @@ func ArrivalsPath(workload string, batch int) []string {
 
 // SubmitError wraps an error with the number of its batch in a workload.
 func SubmitError(workload string, batch int, err error) error {
-	return fmt.Errorf("workload %q: submit %d: %w", workload, batch+1, err)
+	return fmt.Errorf("workload %q: submit block %d: %w", workload, batch+1, err)
 }
 
 // namesTogether is the number of bytes that one allocation has for names; less if there are few jobs.
@@ -126,7 +126,7 @@ func (a *Arrivals) Next(at time.Duration, i, count int, rng *rand.Rand) (time.Du
 		case count:
 			at = a.Times[i]
 		default:
-			return 0, fmt.Errorf("%d arrival times for %d jobs", len(a.Times), count)
+			return 0, fmt.Errorf("there are %d arrival times for %d jobs", len(a.Times), count)
 		}
 		if at < 0 {
 			return 0, fmt.Errorf("an arrival at %s", at)

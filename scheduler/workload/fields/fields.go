@@ -44,7 +44,7 @@ var tables = func() (all []*Table) {
 		add := func(f field) {
 			t := all[len(all)-1]
 			if t.find(f.name) != nil {
-				panic(fmt.Sprintf("fields: %s has %s twice", t.Name, f.name))
+				panic(fmt.Sprintf("fields: the table %s has the field %s twice", t.Name, f.name))
 			}
 			t.fields = append(t.fields, f)
 		}

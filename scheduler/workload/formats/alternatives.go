@@ -41,7 +41,7 @@ func validAlternative(name string) bool {
 func (t *table) checkAlternatives() error {
 	for _, name := range t.alternatives {
 		if _, ok := t.at[name+"_"+FactRunTime]; !ok {
-			return &ArgError{columnsArg, fmt.Errorf("no column has the run times of the alternative %q: add %s_%s = \"…\"",
+			return &ArgError{columnsArg, fmt.Errorf("no column has the run times of the alternative %q: add %s_%s = \"…\" to columns",
 				name, name, FactRunTime)}
 		}
 		if _, ok := t.at[name+"_"+FactThreads]; !ok {

@@ -94,7 +94,7 @@ var registry = schema.NewRegistry("formats: format", func(f *Format) string { re
 // different argument with the same name.
 func Register(f *Format) *Format {
 	if f.Doc == "" || f.Reader == nil {
-		panic(fmt.Sprintf("formats: %q needs a documentation and a reader", f.Name))
+		panic(fmt.Sprintf("formats: %q has no documentation or no reader", f.Name))
 	}
 	for _, other := range registry.All() {
 		for _, ending := range f.Endings {

@@ -185,7 +185,7 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
 	}
 	if at < 0 {
-		return 0, fmt.Errorf("%s %q is before the start", t.named[fact], text)
+		return 0, fmt.Errorf("%s %q is before the start of the log", t.named[fact], text)
 	}
 	if err := t.noteForm(text); err != nil {
 		return 0, fmt.Errorf("%s: %w", t.named[fact], err)

@@ -26,14 +26,14 @@ type Builder struct {
 func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 	switch {
 	case len(b.Jobs) >= workload.MaxJobs:
-		return fmt.Errorf("there are more than %d jobs: no workload has more", workload.MaxJobs)
+		return fmt.Errorf("there are more than %d jobs, the most that a workload can have", workload.MaxJobs)
 	case len(j.Name) > workload.MaxName:
 		return fmt.Errorf("the job's name is %d bytes long, and its log is a file of that name: the most is %d", len(j.Name),
 			workload.MaxName)
 	case b.taken(j.Name):
 		return fmt.Errorf("job %q is there twice", j.Name)
 	case !ValidName(j.Name):
-		return fmt.Errorf("the job's name %q has a character that a file name cannot have", j.Name)
+		return fmt.Errorf("the job's name %q has a character that is not allowed in a file name, and its log file has the same name", j.Name)
 	case j.Threads > workload.MaxThreads || j.Nodes > workload.MaxThreads || j.GPUs > workload.MaxThreads:
 		return fmt.Errorf("job %q asks for more than %d threads, nodes or GPUs", j.Name, workload.MaxThreads)
 	}

@@ -121,12 +121,12 @@ var Facts = []Fact{
 	{"step", "its step", []string{"step", "globalstep", "iteration"}},
 	{"accuracy", "its accuracy, as a part of 1", []string{"accuracy", "acc", "valaccuracy", "testaccuracy"}},
 	{"loss", "its loss", []string{"loss", "valloss", "testloss"}},
-	{"group", "what runs are numbered within", []string{"zone", "region", "group"}},
+	{"group", "the group in which runs are numbered, such as a zone", []string{"zone", "region", "group"}},
 	{"run", "the run", []string{"run", "trial", "replicate"}},
 	{"server", "a server", []string{"vmname", "server", "instance", "vm"}},
 	{"uptime", "how long it was up, in seconds", []string{"uptime", "uptimes", "lifetime"}},
 	{"revoked", "whether it was revoked", []string{"revoked", "preempted"}},
-	{"cost", "dollars of a run", []string{"cost", "costusd", "dollars"}},
+	{"cost", "the cost of a run in dollars", []string{"cost", "costusd", "dollars"}},
 }
 
 // plain returns the name of a column in the form for comparisons.
@@ -310,7 +310,7 @@ func number(what, text string, min float64) (float64, error) {
 	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
 		return 0, fmt.Errorf("the %s is %q, which is not a number", what, text)
 	case v < min:
-		return 0, fmt.Errorf("the %s is %q, below %g", what, text, min)
+		return 0, fmt.Errorf("the %s is %q, but must be at least %g", what, text, min)
 	}
 	return v, nil
 }

@@ -91,7 +91,7 @@ func (r *Rows) Add(line int, text string) (first int, fields []string) {
 		r.rows = true
 		return line, fields
 	case len(free) == 1 && free[0] == len(r.Columns)-1 && r.rows && !strings.Contains(text, r.Separator):
-		return line, nil // it is a part of the row before
+		return line, nil // the line continues the row before
 	case len(free) == 0 || !short && err != nil:
 		r.End()
 		r.Wrong(line, err)

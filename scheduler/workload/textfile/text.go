@@ -211,7 +211,7 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 }
 
 // ErrTooLong is returned for a time that time.Duration cannot hold.
-var ErrTooLong = errors.New("is out of range: times reach 292 years from their origin")
+var ErrTooLong = errors.New("is out of range: times must be less than 292 years")
 
 // ParseTime parses a number of units. A unit of 0 means seconds.
 func ParseTime(text string, unit time.Duration) (time.Duration, error) {

@@ -147,7 +147,7 @@ func plainJSON(err error) error {
 		is = "the " + kind.Value
 	}
 	if kind.Field == "" {
-		return fmt.Errorf("there is %s where %s is wanted", is, wants)
+		return fmt.Errorf("the file has %s instead of %s", is, wants)
 	}
 	return fmt.Errorf("%s is %s, and has to be %s", kind.Field, is, wants)
 }

@@ -169,7 +169,7 @@ func (t *jobList) add(line int, p *phillyJob) error {
 	for _, w := range t.args.Where {
 		value, ok := map[string]string{"status": p.Status, "vc": p.VC, "user": p.User}[w.Name]
 		if !ok {
-			return fmt.Errorf("where selects by status, vc and user, not by %q", w.Name)
+			return fmt.Errorf("where can select by status, vc and user, not by %q", w.Name)
 		}
 		if !slices.Contains(strings.Split(w.Value, "|"), value) {
 			t.Ignored++
@@ -216,7 +216,7 @@ func (t *jobList) add(line int, p *phillyJob) error {
 	if most := t.args.GPUsPerNode; most > 0 && j.GPUs > most*nodes {
 		return fmt.Errorf("it had %d GPUs on %d nodes, more than %d on one", j.GPUs, nodes, most)
 	}
-	for nodes > 1 && j.GPUs%nodes != 0 { // if the parts are uneven, use as many nodes as divide the GPUs evenly
+	for nodes > 1 && j.GPUs%nodes != 0 { // find a number of nodes that divides the GPUs evenly
 		nodes++
 	}
 	j.Threads = max(j.GPUs*t.args.ThreadsPerGPU, 1)
