@@ -22,20 +22,20 @@ type allocation struct {
 	job    string
 	joined bool
 	cmd    *exec.Cmd      // salloc
-	hold   io.WriteCloser // the allocation ends when this is closed, as it is when tfexp dies
+	hold   io.WriteCloser // closing it ends the allocation; it is also closed when tfexp dies
 	over   chan struct{}  // closed when salloc has exited
 
 	// The pool's mu guards the fields below.
-	nodes []int     // of the hardware
-	until time.Time // when it is given up, shortly before its end; zero: not known, or never
-	told  bool      // its jobs know of its end
+	nodes []int     // indexes of nodes of the hardware
+	until time.Time // when tfexp gives the allocation back, shortly before its end; zero if never or not known
+	told  bool      // whether jobs were told about its end
 	gone  bool
 
 	once sync.Once
 }
 
-// endMargin is how long before its limit an allocation is given up: jobs need that time to end, and Slurm would not ask
-// them.
+// endMargin is how long before its limit tfexp gives an allocation back: jobs need this time to end, and Slurm would
+// kill them without notice.
 const endMargin = 3 * time.Second
 
 // holdScript is the command of salloc: it prints the granted allocation, and runs as long as tfexp holds its input
@@ -76,7 +76,7 @@ func (p *nodePool) submit(nodes []int) error {
 	return nil
 }
 
-// follow follows a salloc to its end.
+// follow waits until a salloc ends, and reacts to its output.
 func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 	var said strings.Builder
 	var reading sync.WaitGroup
@@ -110,7 +110,7 @@ func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 		}
 	}
 	reading.Wait()
-	_ = a.cmd.Wait() // its ProcessState has what became of it
+	_ = a.cmd.Wait() // ProcessState has the exit status
 	close(a.over)
 	p.mu.Lock()
 	job, gone := a.job, a.gone
@@ -136,7 +136,7 @@ func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 	}
 }
 
-// forgetAllocation forgets an allocation; false when it was forgotten before.
+// forgetAllocation removes an allocation from the pool. It returns false if the allocation was removed before.
 func (p *nodePool) forgetAllocation(a *allocation) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +154,7 @@ func (a *allocation) release() error {
 	a.once.Do(func() { a.hold.Close() })
 	select {
 	case <-a.over:
-	case <-time.After(2 * time.Second): // it still waits in the queue, or its steps take their time
+	case <-time.After(2 * time.Second): // it waits in the queue, or its steps need time to end
 		a.cmd.Process.Signal(hangUp)
 		select {
 		case <-a.over:
@@ -170,7 +170,7 @@ func (a *allocation) release() error {
 	return nil
 }
 
-// endAllocation takes away all nodes of an allocation, and gives it back if it is still there.
+// endAllocation removes all nodes of an allocation, and gives the allocation back if it still exists.
 func (p *nodePool) endAllocation(a *allocation, there bool) {
 	if !p.forgetAllocation(a) {
 		return
@@ -178,7 +178,7 @@ func (p *nodePool) endAllocation(a *allocation, there bool) {
 	nodes := p.nodes(func(s *nodeSlot) bool { return s.alloc == a })
 	p.removeNodes(nodes)
 	p.mu.Lock()
-	for _, v := range nodes { // those that it had not yet
+	for _, v := range nodes { // nodes that were not assigned yet
 		if p.slots[v].alloc == a {
 			p.slots[v] = nodeSlot{}
 		}

@@ -68,7 +68,7 @@ func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 	if err != nil {
 		return "", WithHint(err)
 	}
-	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // a cluster's name may follow
+	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // the name of a cluster can follow
 	if job, err = jobNumber(job); err != nil {
 		return "", fmt.Errorf("sbatch did not print the number of the job that it submitted: %w; "+
 			"look for it with squeue --me", err)
@@ -102,7 +102,7 @@ func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[stri
 	}
 	out, err := slurmcmd.Run(ctx, 0, "squeue", "-h", "-r", "-t", "all", "-j", strings.Join(jobs, ","), "-o", "%F|%K|%T")
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "invalid job id") {
-		return map[string][]int{}, nil // Slurm has forgotten them all
+		return map[string][]int{}, nil // Slurm no longer knows any of these jobs
 	}
 	if err != nil {
 		return nil, err

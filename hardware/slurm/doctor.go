@@ -15,7 +15,7 @@ import (
 // folder.
 func doctor(ctx context.Context) []hardware.Check {
 	c := hardware.Check{Name: kindName, Status: hardware.OK}
-	// Most machines are in no cluster: that is only worth a word.
+	// Most machines belong to no cluster, so this is not an error.
 	if err := slurmcmd.Missing(); err != nil {
 		c.Text, c.Hint = err.Error()+": the engine \"slurm\" and --on slurm cannot be used", slurmcmd.MissingHint
 		c.Status = hardware.Warn

@@ -33,15 +33,15 @@ type Engine struct {
 	first   []int // the number of each node's first core, and of its first GPU
 	firstG  []int
 	dir     string          // of scripts and outputs
-	ctx     context.Context // done when the engine is closed
+	ctx     context.Context // cancelled when the engine is closed
 	cancel  context.CancelFunc
 	waiters sync.WaitGroup
 	reader  sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows, and the fields of step that say so
-	open   []*output  // what steps write
+	open   []*output  // outputs of running steps
 	nodes  []nodeState
-	starts int // steps so far, for the names of their files
+	starts int // number of steps so far, for the names of their files
 }
 
 var engines atomic.Int64 // made so far; part of the names of folders
@@ -83,7 +83,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	return at, news, err
 }
 
-// vacant are the nodes on which the scheduler starts nothing any more, and nothing runs.
+// vacant returns the nodes that will be taken away and on which nothing runs.
 func (e *Engine) vacant() (nodes []int) {
 	e.mu.Lock()
 	for v, state := range e.nodes {

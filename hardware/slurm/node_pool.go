@@ -35,16 +35,16 @@ type nodePool struct {
 	allocs  []*allocation
 	checked bool
 	user    *Engine // the receiver of events of nodes; nil between cells
-	refused error   // why Slurm gives no allocation
-	looks   int     // how often the controller has answered
+	refused error   // error of a request that Slurm refused
+	looks   int     // number of answers of the controller
 }
 
 // nodeSlot is the place of a node of the hardware.
 type nodeSlot struct {
 	state slotState
 	alloc *allocation // nil without an allocation
-	name  string      // the node's, in Slurm
-	cpus  []int       // the node's numbers of its cores
+	name  string      // name of the node in Slurm
+	cpus  []int       // numbers of its cores on the node
 	gpus  []string    // as programs name them
 	// drains is when a node that is being drained is given up; zero for others.
 	drains time.Time
@@ -54,9 +54,9 @@ type slotState uint8
 
 const (
 	slotAbsent    slotState = iota
-	slotRequested           // an allocation is submitted
+	slotRequested           // an allocation for the node is submitted
 	slotUp
-	slotWarned // it will be taken away
+	slotWarned // the node will be taken away
 )
 
 func newNodePool(s *session, hw *engine.Hardware) *nodePool {
@@ -71,7 +71,7 @@ func newNodePool(s *session, hw *engine.Hardware) *nodePool {
 // awaitNodes waits until all nodes are there for a while, for a new cell.
 func (p *nodePool) awaitNodes(ctx context.Context) error {
 	p.mu.Lock()
-	// An allocation that is about to end would take the cell's jobs with it.
+	// An allocation that ends soon would end the jobs of the cell.
 	var old []*allocation
 	for _, a := range p.allocs {
 		if !a.gone && !a.until.IsZero() && time.Until(a.until) < p.set.Notice+time.Second && !a.joined {
@@ -272,7 +272,7 @@ func (p *nodePool) pendingNodes() int {
 	return len(p.nodes(func(s *nodeSlot) bool { return s.state == slotRequested || s.state == slotWarned }))
 }
 
-// nodes returns the nodes for which is returns true.
+// nodes returns the nodes for which the function is returns true.
 func (p *nodePool) nodes(is func(*nodeSlot) bool) []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -292,7 +292,7 @@ func (p *nodePool) nodesLocked(is func(*nodeSlot) bool) (nodes []int) {
 // usable reports whether the node can be used.
 func (s *nodeSlot) usable() bool { return s.state == slotUp || s.state == slotWarned }
 
-// slotOf returns where a node is; ok is false for one that is not there.
+// slotOf returns the slot of a node; ok is false for an unknown node.
 func (p *nodePool) slotOf(v int) (nodeSlot, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

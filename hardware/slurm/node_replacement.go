@@ -15,7 +15,7 @@ func (p *nodePool) acquire(v int) error {
 	p.mu.Unlock()
 	switch {
 	case state != slotAbsent:
-		return nil // it is there, or it comes
+		return nil // the node is available, or requested
 	case p.set.Joined != "":
 		return errJoined
 	}
@@ -27,10 +27,10 @@ func (p *nodePool) acquire(v int) error {
 	return nil
 }
 
-// errJoined is why a node that was lost is not replaced.
+// errJoined is the error for a lost node of the allocation that tfexp runs in: it cannot be replaced.
 var errJoined = errors.New("tfexp runs in the allocation that lost the node")
 
-// gatherTime is how long nodes are gathered that were lost at about the same time.
+// gatherTime is how long tfexp waits for further lost nodes before it requests replacements for all of them.
 const gatherTime = 200 * time.Millisecond
 
 // requestReplacements submits an allocation for the nodes that are asked for and have none.
@@ -44,7 +44,7 @@ func (p *nodePool) requestReplacements() {
 	}
 }
 
-// refuseNodes notes that nodes cannot be had.
+// refuseNodes records that requested nodes are not available.
 func (p *nodePool) refuseNodes(nodes []int, err error) {
 	p.mu.Lock()
 	for _, v := range nodes {

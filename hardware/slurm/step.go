@@ -35,11 +35,11 @@ type step struct {
 
 	id     string // "4711.3"; empty while it is not known
 	cmd    *exec.Cmd
-	began  bool      // the program ran
+	began  bool      // whether the program has started
 	until  time.Time // when it exited
 	status *syscall.WaitStatus
-	said   string // errors of srun
-	killed bool   // it is to end at once
+	said   string // error messages of srun
+	killed bool   // whether the step must end at once
 	ended  bool   // by Slurm: its allocation was cancelled or preempted, or somebody cancelled the step
 }
 
@@ -264,7 +264,7 @@ func (e *Engine) listen(s *step, errs io.Reader) {
 			s.said = slurmcmd.JoinErrorLines(strings.Join(said, "\n"))
 		}
 		e.mu.Unlock()
-		if runs { // what Slurm takes before is no service
+		if runs { // time that Slurm needs before the start does not count as service
 			e.Runs(s)
 		}
 	}
@@ -303,7 +303,7 @@ func (e *Engine) over(s *step) {
 	}
 	suspect := s.suspect()
 	e.mu.Unlock()
-	if suspect && !e.Asked(s) { // perhaps its node or allocation is gone
+	if suspect && !e.Asked(s) { // its node or allocation may be lost
 		e.suspicion(s)
 	}
 	s.out.drain()
@@ -318,8 +318,8 @@ func (e *Engine) over(s *step) {
 	}, s.out.log.Close)
 }
 
-// suspect reports whether a step may have ended because its node or its allocation did: its program may have caught the
-// signal, and ended in its own way. mu must be held.
+// suspect reports whether a step may have ended because its node or allocation was lost: the program may have handled
+// the signal. mu must be held.
 func (s *step) suspect() bool {
 	if s.status == nil || s.ended {
 		return true

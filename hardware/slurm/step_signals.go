@@ -39,7 +39,7 @@ func (h hands) Kill(steps []*step) {
 				select {
 				case <-s.Over:
 					return
-				case <-time.After(5 * time.Second): // Slurm does not get at it: let go of it
+				case <-time.After(5 * time.Second): // Slurm cannot end the step: stop waiting for it
 					h.e.killSrun(s)
 				}
 			}

@@ -8,22 +8,22 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// cleanup is the removal of an ended job from its nodes. Until it ends, they take no other jobs.
+// cleanup is the removal of an ended job from its nodes. During a cleanup, no other job starts on the nodes.
 type cleanup struct {
-	at         time.Duration // when the nodes take jobs again
+	at         time.Duration // when jobs can start on the nodes again
 	on         bitmap
-	lookAtOnce bool // the queue is looked at as soon as it ends
+	lookAtOnce bool // whether the queue is checked at once when the cleanup ends
 }
 
 // pendingCleanups records the cleanups that have not ended.
 type pendingCleanups struct {
-	pending   []cleanup                  // by end
-	nodes     bitmap                     // of all pending cleanups
-	durations map[string][]time.Duration // by name of a job, how long the cleanups at its next ends take
+	pending   []cleanup                  // ordered by end
+	nodes     bitmap                     // nodes of all pending cleanups
+	durations map[string][]time.Duration // lengths of the next cleanups of a job, by its name
 }
 
-// cleanUp starts the cleanup of the nodes that a job has left. Of a job that was made to end, the first node has the
-// script, and is released last.
+// cleanUp starts the cleanup of the nodes of an ended job. If the job was stopped, its first node is released last: the
+// job's script runs there.
 func (p *periodic) cleanUp(e *scheduler.Event, on bitmap) {
 	alone := e.Kind == scheduler.Finish || e.Kind == scheduler.Fail
 	c := cleanup{e.At + p.Release, on, !alone || p.AtEnds}
@@ -46,7 +46,7 @@ func (p *periodic) cleanUp(e *scheduler.Event, on bitmap) {
 	p.startCleanup(c, e.At)
 }
 
-// releaseOf returns how long a job's nodes take no other jobs at its next end: a usual time if the job has no time.
+// releaseOf returns how long no other job can start on the nodes of a job after its next end.
 func (p *periodic) releaseOf(job int, usual time.Duration) time.Duration {
 	if own := p.cleaning.durations[p.run.Jobs[job].Name]; len(own) > 0 {
 		return own[0]
@@ -54,7 +54,7 @@ func (p *periodic) releaseOf(job int, usual time.Duration) time.Duration {
 	return usual
 }
 
-// startCleanup keeps jobs from nodes until they are released.
+// startCleanup prevents starts on nodes until they are released.
 func (p *periodic) startCleanup(c cleanup, now time.Duration) {
 	if c.at == now {
 		p.requestLookFor(c, now)
@@ -65,7 +65,7 @@ func (p *periodic) startCleanup(c cleanup, now time.Duration) {
 	p.cleaning.nodes.or(c.on)
 }
 
-// requestLookFor asks for a look at the queue as nodes take jobs again: at once, or as for jobs that have come.
+// requestLookFor requests a check of the queue when nodes are released: at once, or as after a submission.
 func (p *periodic) requestLookFor(c cleanup, now time.Duration) {
 	if c.lookAtOnce {
 		p.passes.lookAtOnce = true

@@ -13,24 +13,24 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// clusterConfig is the contents of a policy's blocks.
+// clusterConfig holds the contents of the blocks of a policy.
 type clusterConfig struct {
 	partitions                        []*Partition
-	reservations                      []*Reservation // by begin
+	reservations                      []*Reservation // ordered by their begin
 	qos                               map[string]*QOS
-	first                             *Partition // of jobs that name none
+	first                             *Partition // partition of jobs that name no partition
 	root                              *association
 	users                             map[[2]string]*association // by account and user
 	accounts                          map[string]*association
 	weight                            []int // by node
 	features                          []map[string]bool
 	mostFactor, mostQOS, mostPriority int
-	members                           []*jobRecord // by job; nil before the first look at it
+	members                           []*jobRecord // by job; nil before the record is needed
 	run                               *scheduler.Run
-	misfits                           []policy.Misfit // of the blocks
+	misfits                           []policy.Misfit // mistakes in the blocks
 }
 
-// association is an account, or a user in one.
+// association is an account, or a user in an account.
 type association struct {
 	Account
 	user     bool
@@ -38,7 +38,7 @@ type association struct {
 	children []*association
 	raw      float64 // decayed core seconds
 	level    float64 // fairness among siblings: greater is first; without Fair Tree, the part of all usage that counts
-	factor   float64 // of users
+	factor   float64 // fair-share factor of a user
 	part     float64 // of the shares of its siblings, and
 	whole    float64 // of all shares, without Fair Tree
 	stale    bool    // level and factor are computed when they are needed
@@ -48,16 +48,16 @@ type association struct {
 type jobRecord struct {
 	sub         *scheduler.Submission
 	partition   *Partition
-	qos, over   *QOS // its own, and its partition's; nil for none
+	qos, over   *QOS // QOS of the job, and of its partition; nil for none
 	assoc       *association
-	reservation *Reservation // that it names; nil for none
+	reservation *Reservation // reservation that the job names; nil for none
 	limit       time.Duration
-	eligible    time.Duration // in the far future before it is
-	reason      string        // why it can never start
+	eligible    time.Duration // in the far future until it is known
+	reason      string        // why the job can never start; empty if it can
 	maxNodes    int
 }
 
-// exclusive reports whether the job has its nodes for itself.
+// exclusive reports whether the job shares its nodes with no other job.
 func (m *jobRecord) exclusive() bool {
 	return m.sub.Exclusive || m.partition != nil && m.partition.Exclusive
 }
@@ -157,7 +157,7 @@ func (cfg *clusterConfig) checkReferences(blocks []schema.Settings) {
 // BlockName returns the name of the thing that a block of a policy describes.
 func BlockName(b schema.Settings) string { return cmp.Or(schema.Get[string](b, "name"), b.Label) }
 
-// firstMistake is the first thing that is wrong with the blocks; nil for none.
+// firstMistake returns the first mistake in the blocks; nil for none.
 func (cfg *clusterConfig) firstMistake() error {
 	if len(cfg.misfits) == 0 {
 		return nil
@@ -189,13 +189,13 @@ func misfitsOf(p policy.Policy, r *scheduler.Run) []policy.Misfit {
 			}
 		}
 	}
-	if len(number) == 0 { // no job waits for another
+	if len(number) == 0 { // no job depends on another job
 		return cfg.misfits
 	}
 	const fresh, open, done = 0, 1, 2
 	state := make([]int, len(r.Jobs))
-	next := make([]int, len(r.Jobs)) // of the jobs before it, by job
-	var path []int                   // each job comes after the one behind it
+	next := make([]int, len(r.Jobs)) // index of the next dependency to visit, by job
+	var path []int                   // path of dependencies: each job waits for the next one
 	for i := range r.Jobs {
 		if state[i] == fresh {
 			path = append(path, i)
@@ -253,7 +253,7 @@ func (cfg *clusterConfig) addPartition(b schema.Settings, names map[string]int, 
 	cfg.partitions, cfg.mostFactor = append(cfg.partitions, p), max(cfg.mostFactor, p.Factor)
 }
 
-// named returns the nodes of some names.
+// named returns the indexes of the nodes with some names.
 func (cfg *clusterConfig) named(texts []string, names map[string]int, wrong mistakeReporter) (nodes []int) {
 	for _, text := range texts {
 		list, err := Hosts(text)
@@ -287,11 +287,12 @@ func (cfg *clusterConfig) addNodes(b schema.Settings, names map[string]int, wron
 	}
 }
 
-// GPUFeature begins the feature of nodes with GPUs of a type: "gpu:a100". Nodes have it without a block. Those whose
-// GPUs have no type have the feature of any type, unless a block says of which types they are.
+// GPUFeature is the prefix of the feature of nodes with GPUs of a type: "gpu:a100". Such nodes have the feature without
+// a block. Nodes whose GPUs have no type have the feature of every type, unless a block lists types.
 const GPUFeature = "gpu:"
 
-// alternatives returns the features of which all nodes of a job must have the same: a and b of "[a|b]"; nil for another text.
+// alternatives returns the features a and b of "[a|b]": all nodes of a job must have the same one of them. It returns
+// nil for a text without brackets.
 func alternatives(feature string) []string {
 	inner, is := strings.CutPrefix(feature, "[")
 	if !is {
@@ -363,7 +364,7 @@ func (cfg *clusterConfig) addAccount(b schema.Settings, wrong mistakeReporter) {
 	}
 }
 
-// linkAccounts makes the accounts a tree, in the order of their names.
+// linkAccounts connects accounts with their parents, in the order of their names.
 func (cfg *clusterConfig) linkAccounts() {
 	for _, name := range slices.Sorted(maps.Keys(cfg.accounts)) {
 		a := cfg.accounts[name]
@@ -377,7 +378,7 @@ func (cfg *clusterConfig) linkAccounts() {
 	}
 }
 
-// noSubmission is the submission of a job that has none.
+// noSubmission is the submission of jobs without one.
 var noSubmission scheduler.Submission
 
 // recordOf returns the record of a job.
@@ -398,7 +399,7 @@ func (cfg *clusterConfig) recordOf(j *scheduler.Job) *jobRecord {
 	}
 	if name := m.sub.Reservation; name != "" {
 		if i := slices.IndexFunc(cfg.reservations, func(r *Reservation) bool { return r.Name == name }); i >= 0 {
-			m.reservation = cfg.reservations[i] // one that no block describes keeps nothing
+			m.reservation = cfg.reservations[i] // a reservation without a block has no effect
 		}
 	}
 	m.assoc = cfg.associationOf(m.sub.Account, j.User)
@@ -442,7 +443,7 @@ func (cfg *clusterConfig) recordOf(j *scheduler.Job) *jobRecord {
 	return m
 }
 
-// Unstartable says why jobs can never start by the blocks of a policy, in the order of the jobs; empty where they can.
+// Unstartable returns, for each job, why it can never start by the blocks of a policy; empty if it can.
 func Unstartable(c scheduler.Cluster, blocks []schema.Settings, jobs []scheduler.Job) []string {
 	cfg := newClusterConfig(&scheduler.Run{Cluster: c, Jobs: jobs}, blocks)
 	reasons := make([]string, len(jobs))
@@ -454,7 +455,7 @@ func Unstartable(c scheduler.Cluster, blocks []schema.Settings, jobs []scheduler
 	return reasons
 }
 
-// associationOf returns the user in an account, who is added if no block describes the user.
+// associationOf returns the association of a user in an account. It adds one if no block describes the user.
 func (cfg *clusterConfig) associationOf(account, user string) *association {
 	key := [2]string{account, user}
 	if a := cfg.users[key]; a != nil {
@@ -467,7 +468,7 @@ func (cfg *clusterConfig) associationOf(account, user string) *association {
 	return a
 }
 
-// accountOf returns an account, which is added below the root if no block describes it.
+// accountOf returns an account. It adds the account below the root if no block describes it.
 func (cfg *clusterConfig) accountOf(name string) *association {
 	if name == "" {
 		return cfg.root

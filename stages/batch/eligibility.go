@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// eligibility knows when waiting jobs may start: after other jobs, or from an instant on.
+// eligibility decides when waiting jobs can start: after other jobs have ended, or from an instant on.
 type eligibility struct {
-	instants   []time.Duration    // at which jobs become eligible
-	dependents map[string][]int32 // by name of a job, the jobs that wait for its end
-	ended      map[string]bool    // by name of a job
-	unmet      []int              // by job, how many jobs it waits for
+	instants   []time.Duration    // instants at which jobs become eligible
+	dependents map[string][]int32 // jobs that wait for the end of a job, by its name
+	ended      map[string]bool    // jobs that have ended, by name
+	unmet      []int              // number of jobs that a job waits for, by job
 }
 
 func newEligibility(jobs int) eligibility {
@@ -33,7 +33,7 @@ func (e *eligibility) arrive(job int32, m *jobRecord, now time.Duration) {
 	}
 }
 
-// end makes jobs eligible that have waited for a job as the last one.
+// end makes the jobs eligible that waited only for this job.
 func (e *eligibility) end(name string, now time.Duration, memberOf func(job int32) *jobRecord) {
 	e.ended[name] = true
 	for _, job := range e.dependents[name] {
@@ -46,7 +46,7 @@ func (e *eligibility) end(name string, now time.Duration, memberOf func(job int3
 	delete(e.dependents, name)
 }
 
-// pass removes the instants up to now, and reports whether there were any.
+// pass removes the instants that have passed, and reports whether there were any.
 func (e *eligibility) pass(now time.Duration) bool {
 	before := len(e.instants)
 	e.instants = slices.DeleteFunc(e.instants, func(at time.Duration) bool { return at <= now })

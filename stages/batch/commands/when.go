@@ -66,7 +66,7 @@ func init() {
 	})
 }
 
-// fromConf is the experiment of a name that works by the rules of a cluster, for a file in a folder.
+// fromConf returns the source of an experiment that works by the rules of a cluster.
 func fromConf(conf string, tables []string, name, dir string) (source []byte, doubts []string, err error) {
 	t, err := slurmconf.ReadTwin(conf, tables)
 	if err != nil {
@@ -83,7 +83,7 @@ type whenOptions struct {
 	vars               command.Variables
 	queue, at, policy  string
 	live, back, asJSON bool
-	far                bool // the horizon is given
+	far                bool // whether the user sets the horizon
 	cores              int
 	limit              time.Duration
 	user               string
@@ -234,7 +234,7 @@ func printForecast(ctx context.Context, a *command.App, t *forecast.Twin, jobs [
 	return tellStarts(a, t, &q, asked, list, past, o)
 }
 
-// interrupted is the error of a command that was asked to end.
+// interrupted replaces the error of a cancelled context by the error of an interrupted command.
 func interrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return pipeline.ErrInterrupted
@@ -284,7 +284,7 @@ func queueOf(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOptio
 	return q, nil
 }
 
-// instant reads --at.
+// instant returns the instant that --at names.
 func (o *whenOptions) instant(t *forecast.Twin) (time.Duration, error) {
 	first, last := t.Span()
 	at, err := time.ParseDuration(o.at)
@@ -310,7 +310,7 @@ func clockOf(t *forecast.Twin, at time.Duration) string {
 	return time.Unix(0, int64(t.Origin+at)).UTC().Format("2006-01-02T15:04:05")
 }
 
-// asked returns which jobs of the queue are asked about; one that could be submitted is added.
+// asked returns the indexes of the jobs to forecast. It adds the job that the user describes by flags, if any.
 func (o *whenOptions) asked(t *forecast.Twin, q *forecast.Queue, jobs []string) (list []int, err error) {
 	if o.cores > 0 {
 		j := forecast.Queued{Start: scheduler.Never}
@@ -444,7 +444,7 @@ func tellWithout(out io.Writer, q *forecast.Queue, color bool) error {
 	return view.Write(out, "", color)
 }
 
-// tellPast reports the quality of forecasts of the past.
+// tellPast prints how good forecasts of the past were.
 func tellPast(out io.Writer, b *forecast.Backtest) {
 	span := func(s float64) string { return live.Duration(time.Duration(s * 1e9).Round(time.Second)) }
 	fmt.Fprintf(out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested times "+

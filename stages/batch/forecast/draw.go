@@ -9,31 +9,32 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// The parameters of the random draws.
+// Parameters of the random draws.
 const (
-	// mostRatios are the last run times of each kind of jobs that are kept.
+	// mostRatios is the number of run times that are kept of each kind of jobs: the latest.
 	mostRatios = 200
-	// half is how many run times of a kind have half of the weight; wider kinds have the rest.
+	// half is the number of run times of a kind at which the kind has half of the weight. Wider kinds have the other
+	// half.
 	half = 4
-	// recent is the part of the log from which arrivals are drawn.
+	// recent is the length of the latest part of the log, from which arrivals are drawn.
 	recent = 60 * 24 * time.Hour
 	// onward is the probability that the arrivals of an hour are followed by the arrivals of the next hour in the log.
 	onward = 0.75
 )
 
-// past is the information available at an instant.
+// past is the information that the log contains up to an instant.
 type past struct {
 	at     time.Duration
-	ratios map[string][]float64 // of run time to request, by kind of job, the last ones
-	log    []logged             // that have arrived
-	slot   time.Duration        // in which arrivals are drawn
+	ratios map[string][]float64 // the latest ratios of run time to requested time, by kind of job
+	log    []logged             // jobs that have arrived
+	slot   time.Duration        // length of a stretch of the log (a slot) from which arrivals are drawn
 	slots  map[int64][]int64    // the numbers of the log's slots, by hour of the week, hour of the day, or all
-	first  []int                // by slot, the first job of it
+	first  []int                // index of the first job in the log, by slot
 	base   int64                // the number of the first slot
 }
 
-// kindsOf are the kinds of a job, the narrowest first: jobs of the same user with the same request, all jobs of the
-// user, all jobs of the account, and all jobs.
+// kindsOf returns the kinds of a job, the narrowest first: the user's jobs with the same request, all jobs of the user,
+// all jobs of the account, and all jobs.
 func kindsOf(j *scheduler.Job) [4]string {
 	account := ""
 	if s := j.Submission(); s != nil {
@@ -44,7 +45,7 @@ func kindsOf(j *scheduler.Job) [4]string {
 	return [4]string{"s" + shape, "u" + user, "a" + account, ""}
 }
 
-// unitOf is the unit of a ratio: the requested time, or a second without one.
+// unitOf returns the divisor of run times in ratios: the requested time, or a second for a job without one.
 func unitOf(j *scheduler.Job) time.Duration {
 	if j.Predicted > 0 {
 		return j.Predicted
@@ -52,7 +53,7 @@ func unitOf(j *scheduler.Job) time.Duration {
 	return time.Second
 }
 
-// known collects the information available at an instant.
+// known returns the information that the log contains up to an instant.
 func (t *Twin) known(at time.Duration) *past {
 	p := &past{at: at, ratios: map[string][]float64{}}
 	n, _ := slices.BinarySearchFunc(t.log, at, func(j logged, at time.Duration) int {
@@ -69,7 +70,7 @@ func (t *Twin) known(at time.Duration) *past {
 		}
 	}
 	slices.SortFunc(ended, func(a, b int) int { return int(max(min(p.log[b].end-p.log[a].end, 1), -1)) })
-	for _, i := range ended { // the last ones first
+	for _, i := range ended { // the latest end comes first
 		j := &p.log[i]
 		ratio := float64(j.end-j.start) / float64(unitOf(&j.Job))
 		for _, k := range kindsOf(&j.Job) {
@@ -82,7 +83,7 @@ func (t *Twin) known(at time.Duration) *past {
 	return p
 }
 
-// rhythm divides the recent part of the log into hours; into shorter stretches where it has less than some days.
+// rhythm divides the recent part of the log into slots of an hour. A log of few days has shorter slots.
 func (p *past) rhythm() {
 	if len(p.log) == 0 {
 		return
@@ -90,7 +91,7 @@ func (p *past) rhythm() {
 	from := max(p.log[0].Arrival, p.at-recent)
 	p.slot = min(time.Hour, max((p.at-from)/24, time.Second))
 	p.base = int64((from + p.slot - 1) / p.slot)
-	end := int64(p.at / p.slot) // the present one is not over
+	end := int64(p.at / p.slot) // the present slot is not complete
 	p.slots = map[int64][]int64{}
 	job := 0
 	for s := p.base; s < end; s++ {
@@ -104,8 +105,8 @@ func (p *past) rhythm() {
 	}
 }
 
-// classes are the groups of hours that an hour is drawn from: of the week, of the day, and all. Shorter stretches are
-// all alike.
+// classes returns the groups of slots to draw from, the narrowest first: the same hour of the week, the same hour of
+// the day, and all. Slots shorter than an hour form one group.
 func (p *past) classes(slot int64) [3]int64 {
 	if p.slot < time.Hour {
 		return [3]int64{-1, -1, -1}
@@ -113,11 +114,11 @@ func (p *past) classes(slot int64) [3]int64 {
 	return [3]int64{slot % 168, 1000 + slot%24, -1}
 }
 
-// least is how many hours of a group are enough to draw from.
+// least is the number of slots that a group must have to be drawn from.
 const least = 3
 
-// arrivals draws the jobs that arrive up to an instant, from stretches of the log: the same hour of the week, often
-// several consecutive hours. Their run times are the recorded ones, as far as these are known.
+// arrivals draws the jobs that arrive up to an instant, from slots of the log. The run times of these jobs are the
+// recorded ones, where they are known.
 func (p *past) arrivals(until time.Duration, r *rand.Rand) (jobs []scheduler.Job, runs []time.Duration) {
 	if len(p.first) == 0 {
 		return nil, nil
@@ -157,12 +158,12 @@ func (p *past) arrivals(until time.Duration, r *rand.Rand) (jobs []scheduler.Job
 	return jobs, runs
 }
 
-// draw draws the run time of a job that has run for some time, from the longer run times of its kinds. A narrower kind
-// has more weight the more such run times it has.
+// draw draws the total run time of a job that has run for some time, from the longer run times of its kinds. A narrow
+// kind has more weight the more longer run times it has.
 func (p *past) draw(j *scheduler.Job, ran time.Duration, r *rand.Rand) time.Duration {
 	unit := unitOf(j)
 	bound := float64(ran) / float64(unit)
-	var longer [4]int // of each kind
+	var longer [4]int // number of longer run times, by kind
 	var weights [4]float64
 	kinds, left, sum := kindsOf(j), 1.0, 0.0
 	for k, kind := range kinds {
@@ -184,7 +185,7 @@ func (p *past) draw(j *scheduler.Job, ran time.Duration, r *rand.Rand) time.Dura
 		weights[k] = own * float64(longer[k]) / n // the remaining weight after the time that the job has run
 		sum += weights[k]
 	}
-	if sum == 0 { // longer than any: to the end of its request
+	if sum == 0 { // no run time is longer: the job uses its whole request
 		return max(j.Predicted, ran+ran/10+time.Second)
 	}
 	at := r.Float64() * sum

@@ -11,23 +11,24 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Options set the amount of simulation.
+// Options set how much is simulated for a forecast.
 type Options struct {
-	// Futures is how often a queue is simulated (one of the past a quarter as often), Horizon how far.
+	// Futures is the number of simulations of a queue; queues of the past are simulated a quarter as often. Horizon is
+	// the simulated time span.
 	Futures int
 	Horizon time.Duration // 0: see Complete
 	// Trials is the number of past instants at which forecasts are compared with the actual starts.
 	Trials int
 	Seed   int64
-	// Progress receives how many queues of the past have been simulated, or ("futures") futures of the present one. It
-	// may be nil.
+	// Progress receives how many queues of the past, or ("futures") how many futures of the present queue have been
+	// simulated. It may be nil.
 	Progress Progress
 }
 
 // Progress receives how much of something is done.
 type Progress func(what string, done, all int)
 
-// Complete returns the options with a horizon: three times the longest wait of the log, if none is given.
+// Complete returns the options with a horizon. The default is three times the longest wait in the log.
 func (o Options) Complete(t *Twin) Options {
 	if o.Horizon == 0 {
 		o.Horizon = t.horizonOf()
@@ -35,20 +36,20 @@ func (o Options) Complete(t *Twin) Options {
 	return o
 }
 
-// levels are the quantiles of a forecast: the median, and the ends of the intervals of 50% and 90%.
+// levels are the quantiles of a forecast: the ends of the 90% and 50% intervals, and the median.
 var levels = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
 
-// Forecast is the wait of a job from now on.
+// Forecast is a prediction of how long a job will wait from now on.
 type Forecast struct {
 	// Seconds are the quantiles of the wait at 5, 25, 50, 75 and 95%; infinite beyond the horizon.
 	Seconds [5]float64
-	// Within is the part of the futures in which the job starts within the horizon.
+	// Within is the fraction of the futures in which the job starts within the horizon.
 	Within float64
-	// Requested is the wait if all jobs used up the time that they asked for and none arrived.
+	// Requested is the wait, in seconds, if every job uses its whole requested time and no job arrives.
 	Requested float64
 }
 
-// forecastAt makes the forecasts of some jobs of a queue.
+// forecastAt returns forecasts of some jobs of a queue, without calibration.
 func (t *Twin) forecastAt(
 	ctx context.Context, q *Queue, asked []int, o Options, progress Progress,
 ) ([]Forecast, error) {
@@ -76,40 +77,40 @@ func (t *Twin) forecastAt(
 	return all, nil
 }
 
-// rank is the index of the quantile of a level among n sorted values.
+// rank returns the index of a quantile among n sorted values.
 func rank(level float64, n int) int {
 	return min(max(int(math.Ceil(level*float64(n+1)))-1, 0), n-1)
 }
 
-// Trial is a forecast of the past, with the actual start.
+// Trial is a forecast at an instant of the past, with the actual wait.
 type Trial struct {
 	Job      string
-	At       time.Duration // on the log's clock
+	At       time.Duration // time since the log's origin
 	Raw      Forecast
-	Forecast Forecast // calibrated by the trials whose outcome was known; as Raw where they were too few
-	Actual   float64  // seconds of its wait from then on
-	Checked  bool     // it is calibrated
+	Forecast Forecast // calibrated by trials whose outcome was known then; equal to Raw if these were too few
+	Actual   float64  // how long the job waited from then on, in seconds
+	Checked  bool     // whether Forecast is calibrated
 }
 
 const (
-	// settle is the time after its submission at which a trial forecasts a job, if it still waits.
+	// settle is the time after the submission of a job at which a trial forecasts the job, if it still waits.
 	settle = time.Minute
-	// beside is how many other waiting jobs are forecast with it.
+	// beside is the number of other waiting jobs that a trial forecasts.
 	beside = 3
-	// fewest trials calibrate a forecast.
+	// fewest is the number of trials that a calibration needs.
 	fewest = 30
-	// early is the part of the log that is only learned from.
+	// early is the first fraction of the log, in which no trials are made.
 	early = 0.1
-	// grain is the least scale of a forecast's error, in seconds; share is the part of a wait that adds to it.
+	// grain is the least scale of an error, in seconds. share is the fraction of the wait that is added to the scale.
 	grain = 30.0
 	share = 0.1
-	// latest bounds the outcomes that calibrate a forecast: the last ones.
+	// latest is the number of latest outcomes that are used for a calibration.
 	latest = 400
-	// pace is how far an outcome moves a quantile, in units of the scale.
+	// pace is how far one outcome moves a quantile, in units of the scale.
 	pace = 0.05
 )
 
-// try makes forecasts at instants of the log, up to a given one, and compares them with the actual starts.
+// try makes forecasts at instants of the log, up to a given instant, and compares them with the actual starts.
 func (t *Twin) try(ctx context.Context, until time.Duration, o Options) (trials []Trial, past tracker, err error) {
 	first, last := t.Span()
 	from := first + time.Duration(early*float64(min(last, until)-first))
@@ -155,13 +156,13 @@ func (t *Twin) try(ctx context.Context, until time.Duration, o Options) (trials 
 	return trials, past, nil
 }
 
-// asks reports whether a job waits at an instant, and may start then.
+// asks reports whether a job waits at an instant, and is eligible to start.
 func asks(j *logged, at time.Duration) bool {
 	s := j.Submission()
 	return j.start > at && j.start < never && (s == nil || s.Begin <= at)
 }
 
-// inLog returns the places in the log of the jobs that QueueAt returns.
+// inLog returns the indexes in the log of the jobs that QueueAt returns.
 func (t *Twin) inLog(at time.Duration) (list []int) {
 	for i := range t.log {
 		if j := &t.log[i]; j.Arrival <= at && j.start < never && j.end > at {
@@ -171,7 +172,7 @@ func (t *Twin) inLog(at time.Duration) (list []int) {
 	return list
 }
 
-// correction is the error of the forecasts' quantiles, as logarithms; nil if unknown.
+// correction is the correction of the quantiles of forecasts, as logarithms; nil if there are too few trials.
 type correction []float64
 
 // calibration finds the correction by the trials whose outcome was known at an instant: after it, each quantile was
@@ -192,7 +193,7 @@ func calibration(trials []Trial, at time.Duration) (c correction) {
 			return nil
 		}
 		slices.Sort(off)
-		// Jobs that wait at the same instant fare alike: what counts is how many instants there are.
+		// Jobs that wait at the same instant have similar outcomes, so instants are counted, not jobs.
 		m := len(instants)
 		at := (float64(rank(level, m)) + 0.5) / float64(m)
 		c = append(c, off[min(int(at*float64(len(off))), len(off)-1)])
@@ -208,8 +209,8 @@ type tracker struct {
 	taken map[int]bool // trials
 }
 
-// correction is the calibration by the trials whose outcome is known at an instant, moved by how these turned out.
-// Instants never decrease.
+// correction returns the calibration by the trials whose outcome is known at an instant, adjusted by the tracker.
+// Instants never decrease between calls.
 func (t *tracker) correction(trials []Trial, at time.Duration) correction {
 	var fresh []int
 	for i := range trials {
@@ -224,7 +225,7 @@ func (t *tracker) correction(trials []Trial, at time.Duration) correction {
 		}
 		t.taken[i] = true
 		for k, level := range levels {
-			if level == 0.5 { // it would only be less sure
+			if level == 0.5 { // the median is not adjusted: that would only add noise
 				continue
 			}
 			if t.shift[k] += pace * level; trials[i].Actual <= trials[i].Forecast.Seconds[k] {
@@ -239,10 +240,10 @@ func (t *tracker) correction(trials []Trial, at time.Duration) correction {
 	return c
 }
 
-// known returns when the outcome is known.
+// known returns the instant at which the outcome of a trial is known.
 func (x *Trial) known() time.Duration { return x.At + time.Duration(x.Actual*1e9) }
 
-// scale is the expected error of a forecast: the width of its 90% interval, and a part of the wait.
+// scale is the expected error of a forecast, in seconds: the width of its 90% interval plus a fraction of the wait.
 func (f *Forecast) scale() float64 {
 	high := f.Seconds[4]
 	for k := 3; k > 0 && math.IsInf(high, 1); k-- {
@@ -254,7 +255,7 @@ func (f *Forecast) scale() float64 {
 	return grain + high - f.Seconds[0] + share*high
 }
 
-// apply corrects a forecast. Quantiles beyond the horizon stay there.
+// apply returns a corrected forecast. Quantiles beyond the horizon stay beyond it.
 func (c correction) apply(f Forecast, horizon time.Duration) Forecast {
 	scale := f.scale()
 	for k := range c {
@@ -277,20 +278,20 @@ type Backtest struct {
 	// requested times.
 	Error     float64 `json:"median_error_s"`
 	Requested float64 `json:"requested_median_error_s"`
-	// MeanError and MeanRequested are their means, where the forecasts are within the horizon.
+	// MeanError and MeanRequested are the mean absolute errors, of forecasts within the horizon.
 	MeanError     float64 `json:"mean_error_s"`
 	MeanRequested float64 `json:"requested_mean_error_s"`
-	// Half and Nine are the parts of the outcomes within the intervals of 50% and 90%, in percent; RawNine before the
+	// Half and Nine are the percentages of outcomes within the 50% and 90% intervals. RawNine is Nine without
 	// calibration.
 	Half    float64 `json:"in_50_percent"`
 	Nine    float64 `json:"in_90_percent"`
 	RawNine float64 `json:"in_90_percent_uncalibrated"`
-	// Width is the median width of the intervals of 90%, Wait the median of the outcomes.
+	// Width is the median width of the 90% intervals. Wait is the median of the outcomes.
 	Width float64 `json:"median_width_90_s"`
 	Wait  float64 `json:"median_wait_s"`
 }
 
-// ErrShort is returned where the log has too few jobs that waited.
+// ErrShort is returned if too few jobs of the log waited.
 var ErrShort = errors.New("the log has too few jobs that waited for longer than a minute: forecasts cannot be " +
 	"compared with what happened")
 
@@ -338,7 +339,7 @@ func summarize(trials []Trial) (b Backtest, err error) {
 	return b, nil
 }
 
-// middle returns the median, and the mean of those that are finite.
+// middle returns the median of values, and the mean of the finite ones.
 func middle(v []float64) (median, mean float64) {
 	v = slices.DeleteFunc(v, math.IsNaN)
 	slices.SortFunc(v, cmp.Compare)
@@ -352,8 +353,8 @@ func middle(v []float64) (median, mean float64) {
 	return v[len(v)/2], mean / float64(max(n, 1))
 }
 
-// Predict makes forecasts of some jobs of a queue, calibrated by forecasts of the log's past. past is nil where the log
-// has too few jobs that waited: then the forecasts are not calibrated.
+// Predict returns forecasts of some jobs of a queue, calibrated by forecasts of the log's past. past is nil, and
+// nothing is calibrated, if too few jobs of the log waited.
 func (t *Twin) Predict(
 	ctx context.Context, q Queue, asked []int, o Options,
 ) (list []Forecast, past *Backtest, err error) {

@@ -25,13 +25,13 @@ type drawing struct {
 	*Twin
 	queue   *Queue
 	past    *past
-	asked   []int // jobs of the queue
+	asked   []int // indexes of jobs in the queue
 	horizon time.Duration
 	seed    int64
 }
 
-// futures simulates a queue n times. It returns how long each of the asked jobs waits from now on; Never means longer
-// than the horizon.
+// futures simulates a queue n times. It returns how long each asked job waits from now on; Never means longer than the
+// horizon.
 func (d *drawing) futures(ctx context.Context, n int, progress Progress) ([][]time.Duration, error) {
 	waits := make([][]time.Duration, len(d.asked))
 	for i := range waits {
@@ -59,8 +59,8 @@ func (d *drawing) futures(ctx context.Context, n int, progress Progress) ([][]ti
 	return waits, g.Wait()
 }
 
-// future simulates one future. It is repeated with a longer span, and the same draws, until all asked jobs start: most
-// futures need no arrivals far ahead.
+// future simulates one future. If an asked job does not start, the simulation is repeated with a longer span and the
+// same draws: most futures need only the next arrivals.
 func (d *drawing) future(ctx context.Context, n int) (waits []time.Duration, err error) {
 	for part := time.Duration(64); part >= 1; part /= 4 {
 		draws := workload.Stream(d.seed, "future", strconv.Itoa(n))
@@ -83,7 +83,7 @@ func (d *drawing) future(ctx context.Context, n int) (waits []time.Duration, err
 	return waits, err
 }
 
-// requested is the future in which all jobs use up the time that they asked for and no job arrives.
+// requested simulates the future in which every job uses its whole requested time, and no job arrives.
 func (d *drawing) requested(ctx context.Context) ([]time.Duration, error) {
 	runs := make([]time.Duration, len(d.queue.Jobs))
 	for i := range d.queue.Jobs {
@@ -96,12 +96,13 @@ func (d *drawing) requested(ctx context.Context) ([]time.Duration, error) {
 	return d.simulate(ctx, d.seed, runs, nil, nil, d.queue.At+d.horizon)
 }
 
-// simulate runs the queue, and jobs that arrive later, by the rules of the cluster, which may draw numbers by the seed.
+// simulate runs the jobs of the queue, and later arrivals, by the rules of the cluster. The rules may draw random
+// numbers by the seed.
 func (d *drawing) simulate(ctx context.Context, seed int64, runs []time.Duration, later []scheduler.Job,
 	more []time.Duration, until time.Duration) ([]time.Duration, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	base := d.queue.At // of the run's clock
+	base := d.queue.At // instant at which the clock of the run is 0
 	for i := range d.queue.Jobs {
 		base = min(base, d.queue.Jobs[i].Arrival)
 	}
@@ -111,7 +112,7 @@ func (d *drawing) simulate(ctx context.Context, seed int64, runs []time.Duration
 	}
 	jobs := make([]scheduler.Job, 0, len(d.queue.Jobs)+len(later))
 	work := make([]simulated.Scaling, 0, cap(jobs))
-	names := map[string][]string{} // jobs, and the elements of arrays
+	names := map[string][]string{} // names of jobs, and of the elements of arrays
 	for i := range d.queue.Jobs {
 		j := &d.queue.Jobs[i]
 		names[j.Name] = append(names[j.Name], j.Name)
@@ -125,7 +126,7 @@ func (d *drawing) simulate(ctx context.Context, seed int64, runs []time.Duration
 			s.Begin = max(s.Begin-base, 0)
 			after := s.After
 			s.After = nil
-			for _, name := range after { // jobs that are no longer there are over
+			for _, name := range after { // jobs that are not in the queue have ended
 				s.After = append(s.After, names[name]...)
 			}
 		})
@@ -159,7 +160,7 @@ func (d *drawing) simulate(ctx context.Context, seed int64, runs []time.Duration
 	return w.waits, nil
 }
 
-// watch notes when the asked jobs start, and ends the run when all have.
+// watch records when the asked jobs start, and ends the run after the last of these starts.
 type watch struct {
 	now   time.Duration
 	of    map[int]int
@@ -184,12 +185,12 @@ func (w *watch) Decision(*scheduler.Decision) {}
 
 func (w *watch) left() bool { return slices.Contains(w.waits, scheduler.Never) }
 
-// resumed is a policy that takes a cluster over at an instant, with the jobs that run then.
+// resumed is a policy that takes over a cluster at an instant, with the jobs that run then.
 type resumed struct {
 	policy.Policy
 	script
-	past  *batch.Priorities // with the usage up to now; nil where it does not count
-	ahead time.Duration     // of the log's clock
+	past  *batch.Priorities // usage up to now; nil if priorities do not depend on usage
+	ahead time.Duration     // difference between the log's clock and the run's clock
 }
 
 // Rules implements scheduler.SchedulingPolicy.
@@ -209,21 +210,21 @@ func (p *resumed) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	return rules, nil
 }
 
-// script starts the running jobs when they started, up to now. From then on the policy decides.
+// script starts the running jobs when they started in the past. After that, the policy decides.
 type script struct {
 	scheduler.Admitter
 	waker   scheduler.TimedPolicy
 	waiter  scheduler.QueueObserver
-	always  bool // the policy is asked when no job waits, too
+	always  bool // whether the policy is also asked when no job waits
 	now     time.Duration
-	running []int32 // by start
+	running []int32 // indexes of running jobs, by their start
 	from    []time.Duration
 	over    bool
 	woken   bool
-	tried   time.Duration // when jobs were started last
+	tried   time.Duration // instant of the last attempt to start running jobs
 }
 
-// occupier is an admission that places a job which runs already by its own rules.
+// occupier is an admission that places a running job by its own rules.
 type occupier interface {
 	Occupy(v scheduler.View, h scheduler.Actions, job int32) (bool, error)
 }
@@ -236,7 +237,7 @@ func (s *script) Admit(v scheduler.View, h scheduler.Actions) error {
 			return err
 		}
 		s.over = true
-		for _, job := range s.running { // there is no room for them: the log has more than the cluster
+		for _, job := range s.running { // these jobs do not fit: the queue uses more than the cluster has
 			if err := h.(scheduler.ClusterActions).Cancel(job, "there was no room for it"); err != nil {
 				return err
 			}
@@ -248,7 +249,7 @@ func (s *script) Admit(v scheduler.View, h scheduler.Actions) error {
 	return s.Admitter.Admit(v, h)
 }
 
-// occupy starts jobs that have started by now.
+// occupy starts the running jobs that have started by now.
 func (s *script) occupy(v scheduler.View, h scheduler.Actions) (err error) {
 	s.tried = v.Now()
 	own, asks := s.Admitter.(occupier)
@@ -301,7 +302,7 @@ func (s *script) Waits(job int32) {
 	}
 }
 
-// seconds of a wait; infinite beyond the horizon.
+// seconds converts a wait to seconds; infinite beyond the horizon.
 func seconds(d time.Duration) float64 {
 	if d == scheduler.Never {
 		return math.Inf(1)

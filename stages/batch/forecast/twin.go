@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Twin is a cluster whose rules are known, with its log.
+// Twin is a cluster with known rules, and its log.
 type Twin struct {
 	policy    policy.Policy
 	cluster   scheduler.Cluster
@@ -27,19 +27,19 @@ type Twin struct {
 	Origin time.Duration
 	log    []logged // by arrival
 	past   *batch.Priorities
-	heard  []scheduler.Event // that past has not heard yet
+	heard  []scheduler.Event // events of the log that are not yet counted in past
 }
 
-// logged is a job of the log, with its recorded start and end; Never where they are not known.
+// logged is a job of the log with its recorded start and end, which are Never if they are not known.
 type logged struct {
 	scheduler.Job
 	start, end time.Duration
 }
 
-// never is later than any instant, and can be added to.
+// never is later than any instant of a log. Adding a time to it does not overflow.
 const never = scheduler.Never / 4
 
-// New takes the policy, the nodes and the log of a cell. The error says why its starts cannot be predicted.
+// New returns the twin of a cell, with its policy, nodes and log. The error says why no starts can be predicted.
 func New(c experiment.Cell) (*Twin, error) {
 	t := &Twin{policy: c.Policy.Complete(), cluster: c.Hardware.Cluster, divides: c.Policy.Divides()}
 	if c.Hardware.Overheads != nil {
@@ -99,7 +99,7 @@ func (t *Twin) listen() (err error) {
 	return err
 }
 
-// hear updates usage to an instant. Instants never decrease.
+// hear adds the usage of the log up to an instant. Instants never decrease between calls.
 func (t *Twin) hear(at time.Duration) {
 	if t.past == nil {
 		return
@@ -117,9 +117,9 @@ type Queue struct {
 	Jobs []Queued
 	// Without has the waiting jobs whose starts cannot be predicted.
 	Without []WithoutStart
-	// Limits are the limits that keep jobs waiting, by the jobs' names.
+	// Limits has the limits that keep jobs waiting, by job.
 	Limits map[string]Limit
-	// Unmet are the jobs that must be over before others, by the names of these; some may not be in the queue.
+	// Unmet has the jobs that must end before a job starts, by the waiting job. Some may be missing in the queue.
 	Unmet map[string][]string
 }
 
@@ -130,10 +130,11 @@ type WithoutStart struct {
 	Reason    string
 }
 
-// Limit is a limit that the controller names as the reason for which a job waits. Block and Arg are where a policy has it.
+// Limit is a limit that the controller gives as the reason for waiting. Block and Arg are the block and the argument of
+// a policy that set it.
 type Limit struct{ Reason, Block, Arg string }
 
-// Reason returns why no start is predicted for a job, or for an element of an array; empty if one is.
+// Reason returns why no start is predicted for a job, or for elements of an array; empty if a start is predicted.
 func (q *Queue) Reason(job string) string {
 	i := slices.IndexFunc(q.Without, func(w WithoutStart) bool { return w.Job == job || strings.HasPrefix(w.Job, job+"_") })
 	if i < 0 {
@@ -189,7 +190,7 @@ func (t *Twin) Span() (first, last time.Duration) {
 	return first, last
 }
 
-// horizonOf is how far futures go where nobody says it: three times the longest wait that the log has.
+// horizonOf returns the default horizon: three times the longest wait in the log.
 func (t *Twin) horizonOf() (d time.Duration) {
 	for i := range t.log {
 		if j := &t.log[i]; j.start < never {
@@ -282,7 +283,8 @@ func (t *Twin) OnClock(q Queue) (out Queue, left []string) {
 	return out, left
 }
 
-// waitsFor returns the jobs that must be over before a job, with those that the controller says are not.
+// waitsFor returns the jobs that must end before a job starts, including the jobs that the controller calls
+// unfulfilled.
 func waitsFor(j *Queued, unmet []string) []string {
 	if s := j.Submission(); s != nil && j.Waits() {
 		return append(slices.Clone(s.After), unmet...)
@@ -317,7 +319,7 @@ func (t *Twin) lacks(j *Queued, limit Limit, now time.Duration) string {
 	return ""
 }
 
-// in reports whether a block, or one in it, sets the limit.
+// in reports whether a block, or a block within it, sets the limit.
 func (l Limit) in(b schema.Settings) bool {
 	_, set := b.Args[l.Arg]
 	return set && (b.Name == l.Block || b.Name == "user" && l.Block == "account") || slices.ContainsFunc(b.Blocks, l.in)

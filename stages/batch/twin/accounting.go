@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/stages/batch"
 )
 
-// Fields are the columns requested from sacct, as its argument -o.
+// Fields is the argument -o of sacct that prints all columns that the reader uses.
 const Fields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,TimelimitRaw,ReqCPUS,ReqNodes,ReqMem," +
 	"AllocCPUS,NNodes,ReqTRES,State,Constraints,Reservation"
 
@@ -50,14 +50,14 @@ var _ = formats.Register(&formats.Format{
 	Reader: readAccounting,
 })
 
-// entry is a job of the accounting.
+// entry is a job of the log while its attempts are read.
 type entry struct {
 	job   scheduler.Job
-	start time.Duration // of its first attempt
+	start time.Duration // start of the first attempt
 	run   time.Duration
-	begin time.Duration // when it became eligible; 0 if that is not known
-	end   time.Duration // of its last attempt
-	again bool          // its last attempt ended in a state after which Slurm starts it again
+	begin time.Duration // when the job became eligible; 0 if not known
+	end   time.Duration // end of the last attempt
+	again bool          // whether Slurm starts the job again after its last attempt
 	line  int
 }
 
@@ -75,7 +75,7 @@ type accounting struct {
 	specials map[alike]*scheduler.Special
 	list     []*entry
 	waited   int // jobs that never started
-	reused   int // numbers of jobs
+	reused   int // jobs whose number was used again later
 	stopped  int // jobs that were suspended
 	mixed    int // jobs that asked for GPUs of several types
 	shards   int // jobs that asked for parts of GPUs
@@ -84,32 +84,32 @@ type accounting struct {
 	limits   map[string]time.Duration // by partition
 	unsized  int                      // jobs that have their default memory
 	unbound  int                      // jobs that have their default limit
-	order    logs.DayOrder            // of dates that end with the year
+	order    logs.DayOrder            // order of day and month in dates that end with the year
 	compact  logs.CompactDates
-	reading  int // the line of the row that is read
-	// jobs whose constraint is not understood, and the first such constraint
+	reading  int // line of the present row
+	// Number of jobs with a constraint that is not understood, and the first such constraint.
 	constrained int
 	constraint  string
-	held        []heldRow // with such dates, until one shows their order
-	late        []error   // of these
+	held        []heldRow // rows with such dates, until a date shows the order
+	late        []error   // errors of held rows
 }
 
-// heldRow is a row that is read later.
+// heldRow is a row that is read after the order of day and month is known.
 type heldRow struct {
 	line   int
 	fields []string
 }
 
-// clusters distinguishes the clusters of rows.
+// clusters tells the rows of different clusters apart.
 type clusters struct {
-	own    string // whose jobs are taken; empty for any
-	first  string // of the file
-	second string // another than the first; empty for none
-	line   int    // of the second
-	others int    // rows of others than the own
+	own    string // cluster whose jobs are read; empty for all
+	first  string // first cluster of the file
+	second string // a second cluster; empty if there is none
+	line   int    // line of the second cluster
+	others int    // number of rows of other clusters
 }
 
-// take reports whether a row of a cluster is taken.
+// take reports whether a row of a cluster is read.
 func (c *clusters) take(cluster string, line int) bool {
 	switch {
 	case cluster == "":
@@ -181,7 +181,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	})
 	a.entries = nil
 	for i, e := range a.list {
-		a.list[i] = nil // for the next ones
+		a.list[i] = nil // frees the memory of the entry
 		e.job.Arrival -= first
 		if e.begin > 0 && e.begin-first > e.job.Arrival {
 			own := *e.job.Submission()
@@ -221,7 +221,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	return a.Finish(append(a.late, skipped...)), nil
 }
 
-// hold keeps a row until the order of day and month in its dates is known, and the rows behind it. It reports whether it did.
+// hold keeps a row for later until the order of day and month in dates is known, and reports whether it did.
 func (a *accounting) hold(line int, fields []string) bool {
 	held := len(a.held) > 0
 	for _, column := range []string{"Submit", "Start", "End", "Eligible"} {
@@ -236,7 +236,7 @@ func (a *accounting) hold(line int, fields []string) bool {
 	return held
 }
 
-// special returns the properties of jobs that were submitted alike, which they share.
+// special returns the submission of a job. Jobs with equal submissions share it.
 func (a *accounting) special(s *scheduler.Submission) *scheduler.Special {
 	key := alike{s.Account, s.Partition, s.QOS, s.Reservation, s.Array, strings.Join(s.Features, "&"), s.Limit, s.Begin,
 		s.MinNodes, s.MaxNodes}
@@ -247,14 +247,14 @@ func (a *accounting) special(s *scheduler.Submission) *scheduler.Special {
 	return a.specials[key]
 }
 
-// alike is a submission in a form that can be compared.
+// alike is a comparable form of a submission.
 type alike struct {
 	account, partition, qos, reservation, array, features string
 	limit, begin                                          time.Duration
 	minNodes, maxNodes                                    int
 }
 
-// elapsed returns how long a job ran: as Slurm counted it, which does not depend on a clock that was changed, or from its
+// elapsed returns how long a job ran: as Slurm counted it, because a clock may have been changed; or else from its
 // start to its end.
 func (a *accounting) elapsed(fields []string, run time.Duration) (time.Duration, error) {
 	for _, column := range []string{"ElapsedRaw", "Elapsed"} {
@@ -282,7 +282,7 @@ func (a *accounting) head(columns []string) error {
 		}
 		a.at[name] = i
 	}
-	if raw, ok := a.at["JobIDRaw"]; ok { // without arrays
+	if raw, ok := a.at["JobIDRaw"]; ok { // array tasks have separate numbers there
 		if _, named := a.at["JobID"]; !named {
 			a.at["JobID"] = raw
 		}
@@ -320,7 +320,7 @@ func (a *accounting) cores(fields []string) (int, error) {
 	return n, err
 }
 
-// text returns a field; empty where nothing is known.
+// text returns a field; empty if Slurm has no value for it.
 func (a *accounting) text(fields []string, column string) string {
 	i, ok := a.at[column]
 	if !ok || i >= len(fields) {
@@ -364,7 +364,7 @@ func (a *accounting) number(fields []string, columns ...string) (int, error) {
 	return 0, nil
 }
 
-// row reads an attempt of a job.
+// row reads a row: one attempt of a job.
 func (a *accounting) row(line int, fields []string) error {
 	a.reading = line
 	id := a.text(fields, "JobID")
@@ -394,10 +394,10 @@ func (a *accounting) row(line int, fields []string) error {
 	}
 	user := a.text(fields, "User")
 	state := a.text(fields, "State")
-	if e := a.entries[id]; e != nil && e.job.User == user && (e.again || submit <= e.end) { // another attempt
+	if e := a.entries[id]; e != nil && e.job.User == user && (e.again || submit <= e.end) { // another attempt of the same job
 		e.run, e.end, e.again = run, end, again(state)
 		return nil
-	} else if e != nil { // the number of a job that is over was used again
+	} else if e != nil { // Slurm used the number of an ended job again
 		a.reused++
 		e.job.Name = fmt.Sprintf("%s-before-%d", e.job.Name, line)
 	}
@@ -424,13 +424,13 @@ func (a *accounting) row(line int, fields []string) error {
 		return err
 	}
 	_, most, bounded := strings.Cut(a.text(fields, "ReqNodes"), "-")
-	if bounded { // as squeue shows it
+	if bounded { // the form "1-4", which squeue prints
 		s.MaxNodes, _ = strconv.Atoi(most)
 	}
 	if s.MinNodes <= 1 {
 		s.MinNodes = 0
 	} else if n, _ := a.number(fields, "NNodes"); n == s.MinNodes {
-		s.MaxNodes = n // sacct does not show whether more would have worked
+		s.MaxNodes = n // sacct does not show whether the job could have more nodes
 	}
 	if text := a.text(fields, "TimelimitRaw"); text != "" {
 		minutes, err := strconv.Atoi(text)
@@ -493,7 +493,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", column, err)
 		}
-		if column == "ReqGRES" { // as versions before 21 have it, for each node
+		if column == "ReqGRES" { // versions before 21 print the number for each node
 			nodes, err := a.number(fields, "NNodes", "ReqNodes")
 			if err != nil {
 				return "", err
@@ -544,7 +544,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 			return "", err
 		}
 	}
-	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // the same for each part of the job
+	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // each core or GPU of the job gets the same amount
 	if len(types) == 1 {
 		return types[0], nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Waits are the waiting times, in seconds, of the jobs of a group of a workload.
+// Waits has the waiting times, in seconds, of a group of jobs of a workload.
 type Waits struct {
 	Workload string  `json:"workload" csv:"workload"`
 	By       string  `json:"by" csv:"by"`
@@ -25,10 +25,10 @@ type Waits struct {
 	P90      float64 `json:"p90_s" csv:"recorded_p90_s"`
 }
 
-// mostGroups bounds the groups of each kind that are compared: the ones with the most jobs.
+// mostGroups is the number of groups of each kind that are compared: the groups with the most jobs.
 const mostGroups = 20
 
-// sizes are the groups of jobs by cores: up to each of these, and more.
+// sizes are the upper bounds of groups by cores; the last group has more cores.
 var sizes = []int{1, 16, 64, 256, 1024}
 
 func sizeOf(cores int) string {
@@ -40,7 +40,7 @@ func sizeOf(cores int) string {
 	return "more"
 }
 
-// collected are waiting times by group.
+// collected has waiting times by group.
 type collected map[[2]string][]float64
 
 func (c collected) add(partition, user string, cores int, wait float64) {
@@ -49,7 +49,7 @@ func (c collected) add(partition, user string, cores int, wait float64) {
 	}
 }
 
-// summarize sums the waiting times up: all jobs first, then by kind, the groups with most jobs first.
+// summarize returns the groups: all jobs first, then by kind, the groups with most jobs first.
 func (c collected) summarize(workload string) []Waits {
 	var list []Waits
 	for k, waits := range c {
@@ -68,7 +68,7 @@ func (c collected) summarize(workload string) []Waits {
 	return slices.DeleteFunc(list, func(w Waits) bool { seen[w.By]++; return seen[w.By] > mostGroups })
 }
 
-// asked are the recorded waiting times of the workloads whose traces have them.
+// asked returns the recorded waiting times of the workloads whose traces have starts.
 var asked = stages.RegisterPlanMember("recorded_groups", 70, func(x stages.PlanMemberInput) (all []Waits) {
 	seen := map[string]bool{}
 	for _, c := range x.Cells {
@@ -170,9 +170,9 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// averaged are the rows of policies with their axes: the means of their replicates.
+// averaged returns a row for each policy and setting of axes: the means over replicates.
 func averaged(e *record.Experiment, rows []Row) (list []Row) {
-	variants := map[string]string{} // by cell
+	variants := map[string]string{} // variant of a policy, by cell
 	for _, c := range e.Plan.Cells {
 		variants[c.Cell] = c.Variant()
 	}
