@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// failure is a job that did not finish, or a cell that is wrong as a whole.
+// failure is a job that did not finish, or a cell that failed as a whole.
 type failure struct {
 	Cell, Job, At, Reason string
 	// Log has the last lines of the job's log.
@@ -44,5 +44,5 @@ func (v *view) addFailure(f failure) {
 	v.Failures = append(v.Failures, f)
 }
 
-// tailLines is how much of a log the page shows.
+// tailLines is the number of lines of a log that the page shows.
 const tailLines = 12

@@ -16,11 +16,10 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// largestSVG bounds an SVG in the page; above it the PNG takes its place.
+// largestSVG is the most bytes of an SVG on the page; the page shows a larger picture as PNG.
 const largestSVG = 300 << 10
 
-// pictures puts the drawn pictures into the page: the ones of whole
-// experiments, and some of single cells.
+// pictures puts the drawn pictures into the page: all pictures of the whole experiment, and some of single cells.
 func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	all, err := e.Pictures()
 	if err != nil {
@@ -49,7 +48,7 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 			shown[p.Kind]++
 		}
 		one, err := load(e.Dir, p)
-		if errors.Is(err, fs.ErrNotExist) { // being drawn again just now
+		if errors.Is(err, fs.ErrNotExist) { // the picture is being drawn again
 			continue
 		}
 		if err != nil {
@@ -62,7 +61,7 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 		}
 		section := kind.Section
 		if section == answer && len(v.AnswerPictures) > 0 && (v.AnswerPictures[0].Kind != p.Kind || p.Kind != answer) {
-			section = "" // the answer has a picture
+			section = "" // its picture stands below the answer
 		}
 		part, _ := v.section(section)
 		*part = append(*part, one)
@@ -77,7 +76,7 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	return nil
 }
 
-// fold leaves schedules open, and the first pictures that the experiment asks for.
+// fold folds the pictures, except the schedules and the first pictures that the experiment asks for.
 func fold(pictures []shownPicture, asked []record.Plot) {
 	open := 0
 	for i, p := range pictures {
@@ -93,11 +92,11 @@ func fold(pictures []shownPicture, asked []record.Plot) {
 	}
 }
 
-// answer is the name of the section at the top, and of the kind of picture that is always there.
+// answer is the name of the section at the top of the page, and of its kind of picture.
 const answer = "answer"
 
-// section returns the pictures of a section, and its notes on pictures that it leaves out; pictures of a missing
-// section are among the pictures of the whole.
+// section returns the lists of a section's pictures and of its notes on pictures that are left out. If the page does
+// not have the section, it returns the lists of the whole page.
 func (v *view) section(name string) (pictures *[]shownPicture, more *[]string) {
 	if name == answer {
 		return &v.AnswerPictures, new([]string)
@@ -110,8 +109,8 @@ func (v *view) section(name string) (pictures *[]shownPicture, more *[]string) {
 	return &v.Pictures, &v.More
 }
 
-// firstReplicates are the first complete cells of the best policies and the baseline, one of each; where it can be, of
-// the same replicate.
+// firstReplicates returns a complete cell of each of the best policies and of the baseline, of the same replicate if
+// possible.
 func firstReplicates(e *record.Experiment) []string {
 	var cells, policies []string
 	variants := slices.DeleteFunc(analysis.Variants(e), func(v analysis.Variant) bool { return len(v.Cells) == 0 })

@@ -37,15 +37,14 @@ var (
 	script = tables + drawings + schedules
 )
 
-// policy is the page's Content-Security-Policy. The page may show data from somebody
-// else's folder: nothing is fetched, and no script runs and no style holds but its own,
-// which are named by their hashes.
+// policy returns the page's Content-Security-Policy. The page may show data from somebody else's folder, so it may
+// fetch nothing, and only its own scripts and styles, named by their hashes, have an effect.
 func policy() string {
 	return "default-src 'none'; img-src data:; style-src " + hash(style) + "; script-src " + hash(script) +
 		"; base-uri 'none'; form-action 'none'"
 }
 
-// hash names a style or a script in a policy.
+// hash returns the name of a style or a script in a Content-Security-Policy.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -66,7 +65,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"printed":   func() int { return printed },
 }).Parse(page))
 
-// cell returns the text of a cell, in which a line is broken before an interval, but not within it.
+// cell returns the text of a table's cell. A line may break before an interval, but not within it.
 func cell(text string) string {
 	if strings.ContainsAny(text, "±(") && len(text) < 60 {
 		value, interval, _ := strings.Cut(text, " (")
@@ -78,9 +77,8 @@ func cell(text string) string {
 	return text
 }
 
-// Write writes report.html of an experiment into dir, from the experiment's
-// plain files alone, and returns its path. Pictures are taken from the list
-// that the plot stage left; without one the report has a note.
+// Write writes report.html of an experiment into dir, from the files in the experiment's folder alone, and returns its
+// path. The pictures are those in the list of the plot stage; without the list the report has a note.
 func Write(ctx context.Context, e *record.Experiment, dir string) (string, error) {
 	v, err := newView(ctx, e)
 	if err != nil {

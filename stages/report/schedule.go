@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// mostSpans bounds the stretches of running and waiting that a page has for its script, over all of its schedules.
+// mostSpans is the greatest number of stretches of running and waiting in all schedules of a page.
 const mostSpans = 40_000
 
 // chart is a schedule as the page's script draws it. Times are seconds from the cell's start.
@@ -22,7 +22,7 @@ type chart struct {
 	GPUs    int              `json:"gpus,omitempty"`
 	Nodes   []record.NodeRef `json:"nodes,omitempty"`
 	Classes []string         `json:"classes"`
-	Colors  []string         `json:"colors"` // of the classes
+	Colors  []string         `json:"colors"` // of the classes of jobs
 	Jobs    []chartJob       `json:"jobs"`
 }
 
@@ -42,13 +42,13 @@ type chartJob struct {
 	Waits   []chartWait `json:"waits,omitempty"`
 }
 
-// chartHeld is a stretch in which a job holds cores and GPUs, by number, "0-3 8".
+// chartHeld is a stretch in which a job holds cores and GPUs. Their numbers are written as "0-3 8".
 type chartHeld struct {
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
 	Cores string  `json:"cores"`
 	GPUs  string  `json:"gpus,omitempty"`
-	Guest bool    `json:"guest,omitempty"` // the GPUs were another job's before
+	Guest bool    `json:"guest,omitempty"` // another job had the GPUs already
 }
 
 // chartWait is a stretch of waiting, and why.
@@ -60,7 +60,8 @@ type chartWait struct {
 	Others  int      `json:"others"`
 }
 
-// chart reads the schedule of a picture's cell for the page; nil without one, or if the page has enough of them.
+// chart reads the schedule of a picture's cell for the page. It returns nil if the cell has none, or if the page has
+// mostSpans already.
 func (v *view) chart(e *record.Experiment, p record.Picture) (*chart, error) {
 	i := slices.IndexFunc(e.Cells, func(c record.Cell) bool { return c.Cell == p.Cell })
 	if i < 0 {
@@ -120,7 +121,7 @@ func chartOf(s *analysis.Schedule, p *analysis.Palette) *chart {
 	return out
 }
 
-// there returns a time that occurred; nil for never.
+// there returns a pointer to a time; nil for an event that never occurred, whose time is negative or NaN.
 func there(seconds float64) *float64 {
 	if seconds < 0 || !stats.Finite(seconds) {
 		return nil
@@ -129,7 +130,7 @@ func there(seconds float64) *float64 {
 	return &seconds
 }
 
-// short keeps seven digits of a time, at least a tenth of a millisecond: no screen shows more.
+// short rounds a time to seven digits, or to a tenth of a millisecond if that is coarser, since no screen shows more.
 func short(seconds float64) float64 {
 	if !stats.Finite(seconds) {
 		return 0

@@ -25,7 +25,7 @@ var _ = stages.Register(&stages.Stage{
 	},
 })
 
-// version is part of the key: raise it when the report is written differently.
+// version is part of the cache key of the report: raise it when the report is written differently.
 const version = "3"
 
 // Rewrite writes report.html of an experiment's folder from its plain files, and

@@ -45,7 +45,7 @@ var (
 	}()
 )
 
-// explained is a text in which a term shows its meaning where a reader points at it, or taps it.
+// explained returns a text in which each term shows its meaning if a reader points at it or taps it.
 func explained(text string) template.HTML {
 	seen := map[string]bool{}
 	escaped := template.HTMLEscapeString(table.Bound(text))
@@ -58,7 +58,7 @@ func explained(text string) template.HTML {
 	}))
 }
 
-// pointed is explained for a head of a column, which has a separate button.
+// pointed is explained for the head of a column, which has a button of its own for sorting.
 func pointed(text string) template.HTML {
 	return template.HTML(strings.ReplaceAll(string(explained(text)), ` tabindex="0"`, ""))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// view is the content of the page, in words.
+// view is the content of the page, for its template.
 type view struct {
 	Title, Description string
 	Progress           string // "7 of 10 cells so far"; empty when complete
@@ -27,24 +27,25 @@ type view struct {
 	shownAnswers
 	Warnings, MoreWarnings []analysis.Doubt
 	Summary                table.Table
-	Policies               bool // there are some to show
+	Policies               bool // the page has a list of policies
 	Blocks                 []block
 	Axes                   []string // of the matrix
 	comparisons
 	Thresholds []analysis.Verdict
 	shownPictures
-	NoCells bool // the matrix has none, and other things are shown
-	// First, Middle and Last are the registered parts: before the policies, before the pictures, and after them.
+	NoCells bool // the matrix has no cells, and the page is about a part such as an adaptation
+	// First, Middle and Last are sections of registered parts. Their places are before the policies, before the
+	// pictures, and after the pictures.
 	First, Middle, Last []*section
 	failedCells
 	Cells     table.Table
 	MoreCells int // cells that the table leaves out
 	origin
 
-	spans int // of the charts so far
+	spans int // the stretches in the charts so far
 }
 
-// failedCells are the cells that failed, the first of them.
+// failedCells are the first of the cells that failed.
 type failedCells struct {
 	Failures     []failure
 	MoreFailures int
@@ -53,12 +54,12 @@ type failedCells struct {
 // shownAnswers are the sentences at the top of the page.
 type shownAnswers struct {
 	Headline table.Headline
-	Answers  []string // of parts, below the headline
+	Answers  []string // answers of parts, below the headline
 	Folded   []string
 	NoAnswer string
 }
 
-// comparisons are the table of comparisons, with the method that all of them share; empty where they differ.
+// comparisons are the table of comparisons, and the method of all of them; "" if they have several methods.
 type comparisons struct {
 	Comparisons table.Table
 	Method      string
@@ -69,7 +70,7 @@ type comparisons struct {
 type shownPictures struct {
 	AnswerPictures []shownPicture
 	Pictures       []shownPicture
-	More           []string // of pictures that are not shown
+	More           []string // notes on pictures that are not shown
 	Skipped        []record.Picture
 	NoPictures     string
 }
@@ -108,14 +109,14 @@ func (v *view) contents() {
 	add(true, "details", "Details")
 }
 
-// section is a part of the results that is registered.
+// section is the section of a registered part.
 type section struct {
 	analysis.Content
 	Pictures []shownPicture
-	More     []string // of pictures that are not shown
+	More     []string // notes on pictures that are not shown
 }
 
-// Shown reports whether there is anything in it.
+// Shown reports whether a section has any content.
 func (s *section) Shown() bool {
 	return slices.ContainsFunc(s.Report, func(i table.Item) bool {
 		return len(i.Table.Rows) > 0 || i.Pictures && len(s.Pictures) > 0
@@ -135,7 +136,7 @@ type shownPicture struct {
 	Folded         bool   // only its title is open
 }
 
-// How much the page shows before it refers to the files.
+// The most that the page shows; for more it names the files.
 const (
 	mostAnswers  = 20
 	mostOpen     = 3 // answers below the headline, and pictures other than schedules; more are folded
@@ -183,7 +184,7 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	return v, nil
 }
 
-// sections divides the parts by their places.
+// sections puts each part into First, Middle or Last by its place.
 func (v *view) sections(contents []analysis.Content) {
 	for _, t := range contents {
 		s := &section{Content: t}
@@ -246,7 +247,7 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 		v.NoAnswer = "There is nothing to compare: the experiment has one policy, or names no baseline."
 	}
 	v.Answers = slices.DeleteFunc(v.Answers, v.Headline.Says)
-	if v.Headline.Sentence != "" { // they qualify it
+	if v.Headline.Sentence != "" { // the other answers qualify the headline
 		v.Answers, v.Folded = nil, v.Answers
 	} else if n := len(v.Answers); n > mostOpen {
 		v.Answers, v.Folded = v.Answers[:mostOpen], v.Answers[mostOpen:]
@@ -312,7 +313,7 @@ func (v *view) blocks(p record.Plan) {
 	}
 }
 
-// cells is the table of all cells of the plan.
+// cells fills in the table of the plan's cells.
 func (v *view) cells(e *record.Experiment) {
 	v.Cells = table.New(2, "cell", "state")
 	metrics := slices.DeleteFunc(measure.ShownIn(measure.InCells), func(m measure.Metric) bool { // known nowhere
