@@ -166,6 +166,19 @@ func TestAnswersOfALog(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", got, c.want)
 		}
 	}
+	known, open := row(record.Better, 0.02, 0.06), row(record.NoDifference, 0, 3)
+	for _, c := range []struct {
+		rows []*record.ComparisonRow
+		want string
+	}{
+		{[]*record.ComparisonRow{nil, nil}, ""}, {[]*record.ComparisonRow{nil, open}, "whether other days would show this is not known"},
+		{[]*record.ComparisonRow{known, open}, "other days would show the same side in 1 of 2 comparisons"},
+	} {
+		q := Question{Fields: make([]Field, 2), Entries: []Entry{{Base: true}, {Rows: c.rows}}}
+		if got := q.otherDays(); got != c.want {
+			t.Errorf("in two settings: %q, want %q", got, c.want)
+		}
+	}
 }
 
 // Where values give no interval that says something, a table has none.

@@ -271,8 +271,11 @@ func (q *Question) otherDays() string {
 			}
 		}
 	}
-	if of == 0 {
+	switch {
+	case of == 0:
 		return ""
+	case holds == 0:
+		return "whether other days would show this is not known"
 	}
 	return fmt.Sprintf("other days would show the same side in %d of %s", holds, schema.Plural(of, "comparison"))
 }
