@@ -172,7 +172,8 @@ func (o *initOptions) files(file, name string) (files []templateFile, doubts []s
 		files, err = listTemplates()[i].files(file, name)
 		imports := func(f templateFile) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }
 		if slices.ContainsFunc(files, imports) {
-			files = append(files, templateFile{Name: library.Policy.Name, Source: library.Policy.Source}) // to run tests without tfexp
+			// to run tests without tfexp
+			files = append(files, templateFile{Name: library.Policy.Name, Source: library.Policy.Source})
 		}
 		return files, nil, err
 	case o.source() != nil:
@@ -205,14 +206,17 @@ func (o *initOptions) fromFile(file, name string) (written []templateFile, doubt
 	case other != "" && kind != Program:
 		return nil, nil, command.Usagef("", "%s is not understood: %s", o.from, other)
 	case kind == Log && o.template != "" && o.template != logReplay:
-		return nil, nil, command.Usagef("leave out --template, or give it a program", "%s is the log of a cluster, and the template %s is for programs",
+		return nil, nil, command.Usagef("leave out --template, or give it a program", "%s is the log of a cluster, "+
+			"and the template %s is for programs",
 			o.from, o.template)
 	case kind == Log:
 		return o.fromLog(file, name, shown, head)
 	case kind == Program && o.template == logReplay:
-		return nil, nil, command.Usagef("leave out --template, or give it a log", "%s is a program, and the template log-replay is for logs", o.from)
+		return nil, nil, command.Usagef("leave out --template, or give it a log", "%s is a program, and the "+
+			"template log-replay is for logs", o.from)
 	case kind == Unknown:
-		return nil, nil, command.Usagef("a log has a line with the names of its columns, for arrivals and run times at least; a program begins with #!, "+
+		return nil, nil, command.Usagef("a log has a line with the names of its columns, for arrivals and run times "+
+			"at least; a program begins with #!, "+
 			"or has a name such as train.py", "%s is neither the log of a cluster nor a program", o.from)
 	}
 	return o.fromProgram(file, name, shown, head)
@@ -233,7 +237,8 @@ func tableRemedy(head []byte) string {
 	if text := bytes.TrimSpace(head); len(text) > 0 && (text[0] == '[' || text[0] == '{') {
 		return "make a CSV file of it:  jq -r '(.[0] | keys_unsorted), (.[] | [.[]]) | @csv' FILE > jobs.csv"
 	}
-	return "name its columns submit, start, end (or run_time), cpus, gpus, limit, user, or name them in a trace block; for an example:  " +
+	return "name its columns submit, start, end (or run_time), cpus, gpus, limit, user, or name them in a trace " +
+		"block; for an example:  " +
 		"tfexp init example/replay --template log-replay"
 }
 
@@ -257,12 +262,14 @@ func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templ
 	if config := HydraConfig(raw); config != "" && len(p.Settings) == 0 {
 		text, err := beginning(filepath.Join(filepath.Dir(o.from), config))
 		if err != nil {
-			return nil, nil, command.Usagef("", "%s reads its settings by Hydra from %s, which cannot be read: %v", o.from, config, err)
+			return nil, nil, command.Usagef("", "%s reads its settings by Hydra from %s, which cannot be read: %v",
+				o.from, config, err)
 		}
 		p.Settings = SettingsOfYAML(text)
 	}
 	if len(p.Settings) == 0 {
-		return nil, nil, command.Usagef("add some by argparse, click or Hydra, with a default or choices:  parser.add_argument(\"--lr\", type=float, "+
+		return nil, nil, command.Usagef("add some by argparse, click or Hydra, with a default or choices:  "+
+			"parser.add_argument(\"--lr\", type=float, "+
 			"default=0.1)  or write the setting blocks into  tfexp init --template tune",
 			"%s has no options that a search could vary: numbers above 0, or choices", o.from)
 	}
@@ -347,7 +354,8 @@ func writeNew(files []templateFile, dir string, force bool) error {
 		switch _, err := os.Lstat(file.Name); {
 		case err != nil:
 		case i > 0 && !same(file):
-			return command.Usagef("name another folder:  tfexp init FOLDER/NAME ...", "%s already exists, and is not the template's file",
+			return command.Usagef("name another folder:  tfexp init FOLDER/NAME ...", "%s already exists, and is "+
+				"not the template's file",
 				file.Name)
 		case i == 0 && !force:
 			return command.Usagef("choose another name, or replace it with --force", "%s already exists", file.Name)

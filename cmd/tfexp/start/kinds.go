@@ -23,13 +23,16 @@ const (
 )
 
 // programEndings are the endings of names of programs.
-var programEndings = []string{".py", ".sh", ".bash", ".r", ".jl", ".pl", ".lua", ".js", ".ts", ".rb", ".go", ".cc", ".cpp", ".c", ".rs", ".java"}
+var programEndings = []string{".py", ".sh", ".bash", ".r", ".jl", ".pl", ".lua", ".js", ".ts", ".rb", ".go", ".cc",
+	".cpp", ".c", ".rs", ".java"}
 
 // syntaxes match what programs contain, by line.
 var (
-	python = regexp.MustCompile(`(?m)^(?:import [\w.]+(?: as \w+)?|from [\w.]+ import .+|def \w+\(.*\)(?: ->.*)?:|class \w+.*:|` +
+	python = regexp.MustCompile(`(?m)^(?:import [\w.]+(?: as \w+)?|from [\w.]+ import .+|def \w+\(.*\)(?: ->.*)?:` +
+		`|class \w+.*:|` +
 		`if __name__ == ["']__main__["']:|(?:for|while|with) .+:)\s*(?:#.*)?$`)
-	shell = regexp.MustCompile(`(?m)^\s*(?:set -[a-z]+|export \w+=|(?:exec |srun |nohup |time )?(?:python3?|torchrun|accelerate|deepspeed|mpirun|horovodrun) .+|` +
+	shell = regexp.MustCompile(`(?m)^\s*(?:set -[a-z]+|export \w+=|(?:exec |srun |nohup |time )?` +
+		`(?:python3?|torchrun|accelerate|deepspeed|mpirun|horovodrun) .+|` +
 		`fi|done|esac|source .+|module load .+|#SBATCH .+|#PBS .+)\s*$`)
 )
 
@@ -47,49 +50,66 @@ type otherLog struct {
 }
 
 // condorTable says how to make a CSV file from jobs of HTCondor.
-const condorTable = "write it by  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus RequestGpus Owner  and name these columns " +
+const condorTable = "write it by  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus RequestGpus " +
+	"Owner  and name these columns " +
 	"submit, start, end, cpus, gpus and user"
 
 // otherLogs lists the files that are recognized, with the columns that a table of their jobs needs.
 var otherLogs = []otherLog{
 	{regexp.MustCompile(`(?m)^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];[^;\n]*;`), "the accounting log of PBS or Torque",
-		"write each E record as a row: submit from qtime=, start from start=, end from end=, cpus from Resource_List.ncpus " +
-			"(or nodes and ppn), gpus from Resource_List.ngpus, limit from Resource_List.walltime, user from user=, queue from queue=", false},
+		"write each E record as a row: submit from qtime=, start from start=, end from end=, cpus from " +
+			"Resource_List.ncpus " +
+			"(or nodes and ppn), gpus from Resource_List.ngpus, limit from Resource_List.walltime, user from user=, " +
+			"queue from queue=", false},
 	{regexp.MustCompile(`(?m)^(?:[^:\n]*:){40,}[^:\n]*$`), "the accounting file of Grid Engine (SGE)",
-		"write each line as a row, by the numbers of its fields: job 6, submit 9, start 10, end 11, cpus 35 (slots), user 4, queue 1", false},
+		"write each line as a row, by the numbers of its fields: job 6, submit 9, start 10, end 11, cpus 35 " +
+			"(slots), user 4, queue 1", false},
 	{regexp.MustCompile(`(?m)^=+\s*\nqname\s`), "what qacct of Grid Engine prints",
-		"write each block as a row: submit from qsub_time, start from start_time, end from end_time, cpus from slots, user from owner, " +
+		"write each block as a row: submit from qsub_time, start from start_time, end from end_time, cpus from " +
+			"slots, user from owner, " +
 			"queue from qname", false},
 	{regexp.MustCompile(`(?m)^"JOB_(?:FINISH|NEW|START|STATUS)" "`), "the event log of LSF (lsb.acct or lsb.events)",
-		"write each JOB_FINISH record as a row: submit, start and end are its fields 8, 11 and 3 (seconds since 1970), cpus " +
+		"write each JOB_FINISH record as a row: submit, start and end are its fields 8, 11 and 3 (seconds since " +
+			"1970), cpus " +
 			"its numProcessors, user its userName, queue its queue", false},
 	{regexp.MustCompile(`(?m)^Accounting information about jobs that are:`), "what bacct of LSF prints",
-		"write each job as a row: submit, start and end of its events Submitted, Dispatched and Completed, cpus from its hosts, user, queue", false},
-	{regexp.MustCompile(`(?m)^(?:(?:ClusterId|ProcId|QDate|JobStartDate|CompletionDate|RequestCpus) = |\s*"(?:ClusterId|ProcId|QDate)"\s*:)`),
+		"write each job as a row: submit, start and end of its events Submitted, Dispatched and Completed, cpus " +
+			"from its hosts, user, queue", false},
+	{regexp.MustCompile(`(?m)^(?:(?:ClusterId|ProcId|QDate|JobStartDate|CompletionDate|RequestCpus) = |\s*"(?:Clu` +
+		`sterId|ProcId|QDate)"\s*:)`),
 		"the history of HTCondor", condorTable, false},
-	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+COMPLETED`), "what condor_history of HTCondor prints", condorTable, false},
-	{regexp.MustCompile(`(?m)^(?:Job id\s+Name\s+User\s|Job Id: \S+\s*\n\s+Job_Name = )`), "what qstat of PBS or Torque prints, the jobs of now",
+	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+COMPLETED`), "what condor_history of " +
+		"HTCondor prints", condorTable, false},
+	{regexp.MustCompile(`(?m)^(?:Job id\s+Name\s+User\s|Job Id: \S+\s*\n\s+Job_Name = )`), "what qstat of PBS or " +
+		"Torque prints, the jobs of now",
 		"take the accounting log instead, in server_priv/accounting, and write each E record as a row", false},
 	{regexp.MustCompile(`(?m)^job-ID\s+prior\s+name\s`), "what qstat of Grid Engine prints, the jobs of now",
 		"take what  qacct -j  prints instead, and write each block as a row", false},
-	{regexp.MustCompile(`(?m)^(?:JOBID\s+USER\s+STAT\s+QUEUE\s|Job <\d+>.*\bUser <)`), "what bjobs or bhist of LSF prints",
-		"take the event log lsb.acct instead, and write each JOB_FINISH record as a row: submit, start and end are its fields 8, 11 and 3", false},
+	{regexp.MustCompile(`(?m)^(?:JOBID\s+USER\s+STAT\s+QUEUE\s|Job <\d+>.*\bUser <)`), "what bjobs or bhist of LSF " +
+		"prints",
+		"take the event log lsb.acct instead, and write each JOB_FINISH record as a row: submit, start and end are " +
+			"its fields 8, 11 and 3", false},
 	{regexp.MustCompile(`(?m)^0\d\d \(\d+\.\d+\.\d+\) \d`), "the event log of a job of HTCondor",
 		"take the history of all jobs:  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus Owner", false},
 	{regexp.MustCompile(`(?s)^\s*\{.*"kind"\s*:\s*"(?:List|PodList|JobList|Pod|Job)"`), "JSON of Kubernetes",
-		"write a row for each pod or job:  kubectl get pods -A -o json | jq -r '.items[] | [.metadata.creationTimestamp, .status.startTime, …] | " +
+		"write a row for each pod or job:  kubectl get pods -A -o json | jq -r '.items[] | " +
+			"[.metadata.creationTimestamp, .status.startTime, …] | " +
 			"@csv'  under the names creationTimestamp, start, end, cpus, gpus", false},
 	{regexp.MustCompile(`(?m)^\s*JobID\s+.*\n[ -]*-{3,}\s+-{3,}`), "what sacct prints without --parsable2",
 		"print it again with  sacct --parsable2", true},
-	{regexp.MustCompile(`(?m)^\s*JOBID\s+PARTITION\s+NAME\s`), "a table of squeue in columns of a fixed width, the jobs of now",
+	{regexp.MustCompile(`(?m)^\s*JOBID\s+PARTITION\s+NAME\s`), "a table of squeue in columns of a fixed width, the " +
+		"jobs of now",
 		`print it again with  squeue -r -o "%i|%u|%P|%V|%l|%C|%b|%m|%D"`, true},
-	{regexp.MustCompile(`\A\d+(?:_[\d\[\]%,-]+)?(?:\.\w+)?\|[^\n]*\|\d{4}-\d\d-\d\dT[^\n]*\n`), "what sacct prints without the names of columns",
+	{regexp.MustCompile(`\A\d+(?:_[\d\[\]%,-]+)?(?:\.\w+)?\|[^\n]*\|\d{4}-\d\d-\d\dT[^\n]*\n`), "what sacct prints " +
+		"without the names of columns",
 		"print it again without --noheader (-n)", true},
 	{regexp.MustCompile(`\A\s*\{[^\n]*\}\s*\n\s*\{`), "lines of JSON",
 		"jq -rs '(.[0] | keys_unsorted), (.[] | [.[]]) | @csv' FILE > jobs.csv", false},
 	{regexp.MustCompile(`(?s)\A.{257}ustar`), "a tar archive", "unpack it, and give one of its files to --from", true},
-	{regexp.MustCompile(`(?s)^(?:.*\n)?apiVersion:\s.*\bkind:\s*(?:List|PodList|JobList|Pod|Job)\b`), "YAML of Kubernetes",
-		"write a row for each pod or job:  kubectl get pods -A -o json | jq -r '.items[] | [.metadata.creationTimestamp, .status.startTime, …] | " +
+	{regexp.MustCompile(`(?s)^(?:.*\n)?apiVersion:\s.*\bkind:\s*(?:List|PodList|JobList|Pod|Job)\b`), "YAML of " +
+		"Kubernetes",
+		"write a row for each pod or job:  kubectl get pods -A -o json | jq -r '.items[] | " +
+			"[.metadata.creationTimestamp, .status.startTime, …] | " +
 			"@csv'  under the names creationTimestamp, start, end, cpus, gpus", false},
 	{regexp.MustCompile(`(?m)^jobs:\s*\n(?:- |  - )(?s:.*)^(?:meta|plugin):`), "YAML of Slurm",
 		"print it again with  sacct -a -X --parsable2  in place of --yaml", true},
@@ -97,16 +117,19 @@ var otherLogs = []otherLog{
 		"print it again with  sacct -a -X --parsable2  in place of --json", true},
 	{regexp.MustCompile(`^\s*JobId=\d+ `), "what scontrol show job prints, the jobs of now",
 		"a replay needs jobs that have ended: print them with  sacct -a -X --parsable2", true},
-	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S`), "a configuration of Slurm",
+	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S`),
+		"a configuration of Slurm",
 		"give it as  tfexp init NAME --from-slurm FILE  with the log of sacct behind it", true},
-	{regexp.MustCompile(`(?s)^\s*\{.*"cell_type"\s*:`), "a notebook of Jupyter", "make a program of it:  jupyter nbconvert --to script FILE", true},
+	{regexp.MustCompile(`(?s)^\s*\{.*"cell_type"\s*:`), "a notebook of Jupyter", "make a program of it:  jupyter " +
+		"nbconvert --to script FILE", true},
 }
 
 // binaryKind names the kind of a binary file that holds tables; empty for other files. head is the beginning of the
 // file.
 func binaryKind(head []byte) string {
 	switch {
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")) && (bytes.Contains(head, []byte("xl/")) || bytes.Contains(head, []byte("opendocument"))),
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")) && (bytes.Contains(head, []byte("xl/")) ||
+		bytes.Contains(head, []byte("opendocument"))),
 		bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")):
 		return "a workbook of a spreadsheet"
 	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
@@ -155,7 +178,8 @@ func otherKind(head []byte) string {
 	if otherLogs[i].again {
 		return fmt.Sprintf("it is %s, which is not read: %s", otherLogs[i].name, otherLogs[i].remedy)
 	}
-	return fmt.Sprintf("it is %s, which is not read. Make a CSV file of it with a line of column names, and give that to --from: %s",
+	return fmt.Sprintf("it is %s, which is not read. Make a CSV file of it with a line of column names, and give "+
+		"that to --from: %s",
 		otherLogs[i].name, otherLogs[i].remedy)
 }
 

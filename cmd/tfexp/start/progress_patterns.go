@@ -12,7 +12,8 @@ const (
 	number   = `[0-9.eE+-]+`
 	loss     = `(?:.*?` + lossName + `)?`
 	lastLoss = `(?:.*` + lossName + `)?`
-	lossName = `[^a-z_](?:train[a-z]*[ _/-]+)?loss(?:_epoch|_step)?[^0-9a-z.+-]+(?:tensor\()?(?P<loss>[+-]?` + number + `)`
+	lossName = `[^a-z_](?:train[a-z]*[ _/-]+)?loss(?:_epoch|_step)?[^0-9a-z.+-]+(?:tensor\()?(?P<loss>[+-]?` +
+		number + `)`
 	accuracy = `(?:.*[^a-z](?:val_|test_|eval_)?acc(?:uracy)?[^0-9a-z.+-]+(?P<accuracy>` + number + `))?`
 )
 
@@ -50,26 +51,32 @@ var progressStyles = []progressStyle{
 			`))?.*'epoch': '?(?P<epoch>[0-9.]+)`,
 	},
 	{ // Lightning: Epoch 0: 100%|██| 4/4 [00:00<00:00, v_num=0], and its bar of rich
-		by:    []string{imported("pytorch_lightning", "lightning")},
-		lines: `Epoch (?P<epoch0>[0-9]+)(?:/[0-9]+)?:?\s.*?\s(?P<batch>[0-9]+)/(?:(?P<batches>[0-9]+)|\?|--)` + lastLoss,
+		by: []string{imported("pytorch_lightning", "lightning")},
+		lines: `Epoch (?P<epoch0>[0-9]+)(?:/[0-9]+)?:?\s.*?\s(?P<batch>[0-9]+)/(?:(?P<batches>[0-9]+)|\?|--)` +
+			lastLoss,
 	},
 	{ // YOLO: 1/3  0G  1.2  4.3  1.3  17  640: 100%|██| 4/4; in a file several of them are in one line
-		by:    []string{imported("ultralytics")},
-		lines: `(?:.*\s|^)(?P<epoch>[0-9]+)/[0-9]+\s+[0-9.]+G\s+(?P<loss>` + number + `).*\s(?P<batch>[0-9]+)/(?P<batches>[0-9]+)`,
+		by: []string{imported("ultralytics")},
+		lines: `(?:.*\s|^)(?P<epoch>[0-9]+)/[0-9]+\s+[0-9.]+G\s+(?P<loss>` + number + `).*\s(?P<batch>[0-9]+)/(?P` +
+			`<batches>[0-9]+)`,
 	},
 	{ // Keras: "Epoch 1/3", and then 4/4 - 1s - loss: 0.5 - val_accuracy: 0.9
 		by:     []string{imported("tensorflow", "keras", "tf_keras") + `|\.fit\([^#]*\bverbose\s*=\s*2\b`, `\.fit\(`},
 		unless: `\.fit\([^#]*\bverbose\s*=\s*(?:0|False)\b`,
-		lines: `^\s*Epoch\s+(?P<epoch>[0-9]+)\s*/\s*[0-9]+\s*$|^\s*(?P<batch>[0-9]+)\s*/\s*(?P<batches>[0-9]+)\s(?:.*?[^a-z_](?:\w+_)?acc(?:uracy)?:\s+` +
-			`(?P<accuracy>` + number + `))?(?:.*?\s+loss:\s+(?P<loss>` + number + `))?(?:.*\sval_(?:\w+_)?acc(?:uracy)?:\s+(?P<accuracy2>` + number + `))?`,
+		lines: `^\s*Epoch\s+(?P<epoch>[0-9]+)\s*/\s*[0-9]+\s*$|^\s*(?P<batch>[0-9]+)\s*/\s*(?P<batches>[0-9]+)\s(` +
+			`?:.*?[^a-z_](?:\w+_)?acc(?:uracy)?:\s+` +
+			`(?P<accuracy>` + number + `))?(?:.*?\s+loss:\s+(?P<loss>` + number + `))?(?:.*\sval_(?:\w+_)?acc(?:u` +
+			`racy)?:\s+(?P<accuracy2>` + number + `))?`,
 	},
 	{ // XGBoost: [0]	train-rmse:0.5	eval-rmse:0.6
-		by:    []string{imported("xgboost")},
-		lines: `^\s*\[(?P<epoch0>[0-9]+)\]\s+[\w.]+-(?:\w*(?:loss|error|rms\w*|mae|mape|nloglik|deviance)\S*:(?P<loss>` + number + `)|\w)`,
+		by: []string{imported("xgboost")},
+		lines: `^\s*\[(?P<epoch0>[0-9]+)\]\s+[\w.]+-(?:\w*(?:loss|error|rms\w*|mae|mape|nloglik|deviance)\S*:(?P<` +
+			`loss>` + number + `)|\w)`,
 	},
 	{ // LightGBM: [1]	training's l2: 0.5
 		by: []string{imported("lightgbm")},
-		lines: `^\s*(?:\[(?P<epoch>[0-9]+)\]|\[LightGBM\].*Iteration:(?P<epoch2>[0-9]+),)\s+\S+(?:'s)?\s+(?:(?:l1|l2|rmse|mape|quantile|huber|fair|` +
+		lines: `^\s*(?:\[(?P<epoch>[0-9]+)\]|\[LightGBM\].*Iteration:(?P<epoch2>[0-9]+),)\s+\S+(?:'s)?\s+(?:(?:l1` +
+			`|l2|rmse|mape|quantile|huber|fair|` +
 			`poisson|gamma|\w*loss\w*|\w*error\w*|\w*entropy)\s*:\s*(?P<loss>` + number + `)|\S)`,
 	},
 	{ // CatBoost: 0:	learn: 0.69	test: 0.7	total: 50ms; a metric of one's own may be no loss
@@ -82,17 +89,20 @@ var progressStyles = []progressStyle{
 		lines: `^\s*(?P<epoch0>[0-9]+):\s+learn: `,
 	},
 	{ // linear models of scikit-learn: -- Epoch 1; the loss is in another line
-		by:    []string{imported("sklearn"), `\bverbose\s*=\s*(?:True|[1-9])`, `\b(?:SGD|Perceptron|PassiveAggressive)\w*\(`},
+		by: []string{imported("sklearn"), `\bverbose\s*=\s*(?:True|[1-9])`, `\b(?:SGD|Perceptron|PassiveAggres` +
+			`sive)\w*\(`},
 		lines: `^-- Epoch (?P<epoch>[0-9]+)\s*$`,
 	},
 	{ // scikit-learn: Iteration 1, loss = 0.7, and the table of gradient boosting:  1  1.2  3.00s
 		by: []string{imported("sklearn"), `\bverbose\s*=\s*(?:True|[1-9])`, `\b(?:MLP|GradientBoosting)\w+\(`},
-		lines: `^\s*Iteration (?P<epoch>[0-9]+), loss = (?P<loss>` + number + `)|^\s+(?P<epoch2>[0-9]+)\s+(?P<loss2>` + number +
+		lines: `^\s*Iteration (?P<epoch>[0-9]+), loss = (?P<loss>` + number +
+			`)|^\s+(?P<epoch2>[0-9]+)\s+(?P<loss2>` + number +
 			`)\s.*[0-9][smh]\s*$`,
 	},
 	{ // OpenMMLab: Epoch(train)  [1][ 50/100]  lr: 1e-3  loss: 0.5
 		by: []string{imported("mmengine", "mmcv", "mmdet", "mmseg", "mmcls", "mmpretrain", "mmpose")},
-		lines: `Epoch(?:\(train\))?\s+\[(?P<epoch>[0-9]+)\]\[\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\](?:.*?\sloss: (?P<loss>` + number +
+		lines: `Epoch(?:\(train\))?\s+\[(?P<epoch>[0-9]+)\]\[\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\](?:.*?\slo` +
+			`ss: (?P<loss>` + number +
 			`))?`,
 	},
 	{ // Detectron2: iter: 19  total_loss: 9.6
@@ -105,7 +115,8 @@ var progressStyles = []progressStyle{
 	},
 	{ // Paddle: Epoch 1/2, and then step 938/938 [===] - loss: 0.4 - acc: 0.9
 		by: []string{imported("paddle"), `\.fit\(`},
-		lines: `^\s*Epoch\s+(?P<epoch>[0-9]+)/[0-9]+\s*$|^\s*step\s+(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\s(?:.*?\sloss: (?P<loss>` + number +
+		lines: `^\s*Epoch\s+(?P<epoch>[0-9]+)/[0-9]+\s*$|^\s*step\s+(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\s(?:.*?` +
+			`\sloss: (?P<loss>` + number +
 			`))?(?:.*?\sacc: (?P<accuracy>` + number + `))?`,
 	},
 	{ // fairseq: | INFO | train | epoch 001 | loss 7.5 | ppl 180
@@ -117,18 +128,21 @@ var progressStyles = []progressStyle{
 		lines: `\biteration\s+(?P<step>[0-9]+)\s*/\s*[0-9]+\s*\|(?:.*\b(?:lm )?loss: (?P<loss>` + number + `))?`,
 	},
 	{ // timm: Train: 0 [  50/1251 (  4%)]  Loss: 6.95 (6.95)
-		by:    []string{`["']Train: \{`},
-		lines: `Train: (?P<epoch0>[0-9]+) \[\s*[0-9]+/[0-9]+ \(\s*(?P<batch>[0-9]+)%\)\](?:.*?Loss:\s+(?P<loss>` + number + `))?`,
+		by: []string{`["']Train: \{`},
+		lines: `Train: (?P<epoch0>[0-9]+) \[\s*[0-9]+/[0-9]+ \(\s*(?P<batch>[0-9]+)%\)\](?:.*?Loss:\s+(?P<loss>` +
+			number + `))?`,
 	},
 	{ // PyTorch's example for ImageNet: Epoch: [0][  10/5005]	Time …	Loss 6.9 (7.0)
 		by: []string{`["']Epoch: \[\{[^}]*\}\]["']`},
-		lines: `Epoch: \[(?P<epoch0>[0-9]+)\]\s*\[\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\](?:.*?\b[Ll]oss:?\s+(?P<loss>` + number +
+		lines: `Epoch: \[(?P<epoch0>[0-9]+)\]\s*\[\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\](?:.*?\b[Ll]oss:?\s+(` +
+			`?P<loss>` + number +
 			`))?`,
 	},
 	{ // nanoGPT, and programs that print their steps
 		by:     []string{`(?i)` + printing + `.*["']\s*(?:train(?:ing)? +)?(?:step|iter(?:ation)?)s?\W{0,4}[{%]`},
 		unless: `(?i)` + printing + `.*epoch`, steps: true,
-		lines: `^\W*(?i:(?:train(?:ing)? +)?(?:step|iter(?:ation)?))s?[^0-9a-z]*(?P<step>[0-9]+)` + `(?i:` + loss + accuracy + `)`,
+		lines: `^\W*(?i:(?:train(?:ing)? +)?(?:step|iter(?:ation)?))s?[^0-9a-z]*(?P<step>[0-9]+)` + `(?i:` +
+			loss + accuracy + `)`,
 	},
 	{ // DeepSpeed: [Rank 0] step=10, skipped=0, lr=[0.001], and steps: 10 loss: 0.5
 		by: []string{imported("deepspeed")}, unless: `(?i)` + printing + `.*epoch`, steps: true,
@@ -138,15 +152,19 @@ var progressStyles = []progressStyle{
 		by: []string{printing + `(?:str\(|json\.dumps\()?\{[^}]*["']epoch["']:\s*epoch\b[^}]*\}`,
 			`\bfor\s+epoch\s+in\s+(?:range|trange|tqdm)\(`}, either: true,
 		lines: `["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*(?P<epoch0>[0-9]+)|` +
-			`["']epoch["']:\s*(?P<epoch02>[0-9]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` + number + `))?`,
+			`["']epoch["']:\s*(?P<epoch02>[0-9]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` + number +
+			`))?`,
 	},
 	{ // dictionaries: {"epoch": 1, "loss": 0.5}
 		by: []string{printing + `(?:str\(|json\.dumps\()?\{[^}]*["']epoch["'][^}]*\}`},
-		lines: `["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*["']?(?P<epoch>[0-9.]+)|` +
-			`["']epoch["']:\s*["']?(?P<epoch2>[0-9.]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` + number + `))?`,
+		lines: `["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*["']?(?P<epoch>[` +
+			`0-9.]+)|` +
+			`["']epoch["']:\s*["']?(?P<epoch2>[0-9.]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` +
+			number + `))?`,
 	},
 	{ // a bar of batches in each epoch: Epoch 1:  50%|█ | 2/4 [loss=0.5]
-		by: []string{`\btqdm\b`, `(?i)(?:desc\s*=\s*|set_description(?:_str)?\()f?["'](?:train\w*\s*)?\[?epoch\W{0,4}[{%]`}, either: true,
+		by: []string{`\btqdm\b`, `(?i)(?:desc\s*=\s*|set_description(?:_str)?\()f?["'](?:train\w*\s*)?\[?epoch\W{` +
+			`0,4}[{%]`}, either: true,
 		lines: `(?i:epoch)\W*(?P<epoch0>[0-9]+).*?\|\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\s(?i:` + loss + `)`,
 	},
 	{ // programs that print their epochs
@@ -158,7 +176,8 @@ var progressStyles = []progressStyle{
 		lines: `%\|.*\|\s*(?P<epoch>[0-9]+)/[0-9]+ \[(?i:` + loss + `)`,
 	},
 	{ // a bar of the steps of the whole training
-		by:    []string{`\b(?:tqdm|trange)\(\s*(?:range\(\s*)?(?:\w+\.)*(?:max_|num_|total_|n_)?(?:train(?:ing)?_|update_)?(?:steps|iters|iterations)\b`},
+		by: []string{`\b(?:tqdm|trange)\(\s*(?:range\(\s*)?(?:\w+\.)*(?:max_|num_|total_|n_)?(?:train(?:ing)?_` +
+			`|update_)?(?:steps|iters|iterations)\b`},
 		steps: true,
 		lines: `%\|.*\|\s*(?P<step>[0-9]+)/[0-9]+ \[(?i:` + loss + `)`,
 	},

@@ -29,17 +29,22 @@ const Fields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,Timel
 var _ = formats.Register(&formats.Format{
 	Name: "accounting", Rank: 19,
 	Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.GPUs | formats.Users,
-	Doc: "What Slurm's `sacct -a -X -P -D -o " + Fields + "` prints, for policies with partitions and accounts: a job " +
-		"has its account, partition, quality of service, time limit and features, and its cores are divided over nodes by " +
-		"the policy. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs must be there. The class of a job is " +
-		"its partition. Jobs that never started are left out; of one that was started several times the last time counts.",
+	Doc: "What Slurm's `sacct -a -X -P -D -o " + Fields + "` prints, for policies with partitions and accounts: a " +
+		"job " +
+		"has its account, partition, quality of service, time limit and features, and its cores are divided over " +
+		"nodes by " +
+		"the policy. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs must be there. The class of a " +
+		"job is " +
+		"its partition. Jobs that never started are left out; of one that was started several times the last time " +
+		"counts.",
 	Args: []schema.Arg{{
 		Name: "cluster", Type: schema.String, DefaultDoc: "the only one of the file.",
 		Doc:     "The cluster whose jobs are read, if the file has the column `Cluster`. Those of others are left out.",
 		Example: `"alpha"`,
 	}, {
 		Name: "default_memory", Type: schema.StringMap, DefaultDoc: "none.",
-		Doc: "The memory of jobs without memory in the file, by partition: a size `per thread`, `per gpu` or `per node`. " +
+		Doc: "The memory of jobs without memory in the file, by partition: a size `per thread`, `per gpu` or `per " +
+			"node`. " +
 			"`*` is any other partition.",
 		Example: `{ main = "2GiB per thread", "*" = "4GiB per node" }`,
 	}, {
@@ -137,30 +142,34 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	if a.limits, err = parseLimits(formats.Option[[]schema.Setting](o, "default_limit", nil)); err != nil {
 		return workload.Trace{}, err
 	}
-	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, func(line int, fields []string) error {
-		if a.hold(line, fields) {
-			return nil
-		}
-		for _, h := range a.held {
-			if err := a.row(h.line, h.fields); err != nil {
-				a.late = append(a.late, &textfile.LineError{File: file, Line: h.line, Err: err})
+	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head,
+		func(line int, fields []string) error {
+			if a.hold(line, fields) {
+				return nil
 			}
-		}
-		a.held = nil
-		return a.row(line, fields)
-	})
+			for _, h := range a.held {
+				if err := a.row(h.line, h.fields); err != nil {
+					a.late = append(a.late, &textfile.LineError{File: file, Line: h.line, Err: err})
+				}
+			}
+			a.held = nil
+			return a.row(line, fields)
+		})
 	switch {
 	case err == nil && len(a.held) > 0:
-		err = &textfile.LineError{File: file, Line: a.held[0].line, Err: errors.New("its dates may begin with the day or the month, and " +
+		err = &textfile.LineError{File: file, Line: a.held[0].line, Err: errors.New("its dates may begin with the " +
+			"day or the month, and " +
 			"no date of the file shows which: print the log with SLURM_TIME_FORMAT=standard")}
 	case err == nil && len(a.late) > 0 && !o.Lenient:
 		err = errors.Join(a.late[:min(len(a.late), textfile.MaxErrors)]...)
 	case err == nil && a.line > 0:
-		err = &textfile.LineError{File: file, Line: a.line, Err: fmt.Errorf("it is of the cluster %s, and a row before of %s, "+
+		err = &textfile.LineError{File: file, Line: a.line, Err: fmt.Errorf("it is of the cluster %s, and a row "+
+			"before of %s, "+
 			"which may use the same numbers for jobs: choose one with cluster = %q, or print one with  sacct -M %s", a.second, a.first,
 			a.first, a.first)}
 	case err == nil && len(a.list) == 0 && a.others > 0:
-		err = fmt.Errorf("%s: no job of the cluster %s has started, and the file has jobs of the cluster %s: print it with  sacct -M %s",
+		err = fmt.Errorf("%s: no job of the cluster %s has started, and the file has jobs of the cluster %s: print "+
+			"it with  sacct -M %s",
 			file, a.own, a.second, a.own)
 	}
 	if err == nil {
@@ -195,25 +204,30 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	}
 	a.Ignored, a.Origin = a.waited+a.others, first
 	if a.others > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("rows of other clusters than %s (%d, as of %s) are left out", a.own, a.others, a.second))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("rows of other clusters than %s (%d, as of %s) are left out",
+			a.own, a.others, a.second))
 	}
 	if a.reused > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d) count as further jobs", a.reused))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d) count as "+
+			"further jobs", a.reused))
 	}
 	if a.unbound > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs for which the file has no time limit (%d) have the default", a.unbound))
 	}
 	if a.unsized > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs for which the file has no memory (%d) have the default", a.unsized))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs for which the file has no memory (%d) have the default",
+			a.unsized))
 	}
 	if a.stopped > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that were suspended for a time (%d) run without a pause", a.stopped))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that were suspended for a time (%d) run without a pause",
+			a.stopped))
 	}
 	if a.mixed > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) get GPUs of any type", a.mixed))
 	}
 	if a.constrained > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs with constraints such as %s (%d) may have any nodes", a.constraint, a.constrained))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs with constraints such as %s (%d) may have any nodes",
+			a.constraint, a.constrained))
 	}
 	if a.shards > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for shards of GPUs (%d) get no GPU", a.shards))
@@ -267,7 +281,8 @@ func (a *accounting) elapsed(fields []string, run time.Duration) (time.Duration,
 		}
 	}
 	if run < 0 {
-		return 0, errors.New("it ends before it starts: a clock was set back. Print the column ElapsedRaw as well, or " +
+		return 0, errors.New("it ends before it starts: a clock was set back. Print the column ElapsedRaw as well, " +
+			"or " +
 			"instants with SLURM_TIME_FORMAT=%s")
 	}
 	return run, nil

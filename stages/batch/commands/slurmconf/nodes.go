@@ -73,7 +73,8 @@ func (m *clusterModel) size(l settingsLine, g *nodeGroup) bool {
 	g.Args = append(g.Args, pair{"count", fmt.Sprint(len(g.hosts))}, pair{"threads", fmt.Sprint(cpus)})
 	mb := m.whole(l, "RealMemory", 0)
 	if memory && mb == 0 {
-		m.unmodeledOf(l[0], "NodeName="+l[0].value, "RealMemory", "without RealMemory= its memory is not counted, and jobs can have any")
+		m.unmodeledOf(l[0], "NodeName="+l[0].value, "RealMemory", "without RealMemory= its memory is not counted, "+
+			"and jobs can have any")
 	}
 	if memory && mb > 0 {
 		g.Args = append(g.Args, pair{"memory", quoted(fmt.Sprintf("%dMiB", mb-m.whole(l, "MemSpecLimit", 0)))})
@@ -93,7 +94,8 @@ func (m *clusterModel) defaultMemory() (all []schema.Setting) {
 		return nil
 	}
 	add := func(partition string, l settingsLine) {
-		for _, one := range [][2]string{{"DefMemPerCPU", "thread"}, {"DefMemPerGPU", "gpu"}, {"DefMemPerNode", "node"}} {
+		for _, one := range [][2]string{{"DefMemPerCPU", "thread"}, {"DefMemPerGPU", "gpu"}, {"DefMemPerNode",
+			"node"}} {
 			if mb := m.whole(l, one[0], 0); mb > 0 {
 				all = append(all, schema.Setting{Name: partition, Value: fmt.Sprintf("%dMiB per %s", mb, one[1])})
 				return // Slurm allows only one of these parameters
@@ -120,7 +122,8 @@ func (m *clusterModel) defaultLimits() (all []schema.Setting) {
 const longestLimit = 365 * 24 * time.Hour
 
 // nodeStates has the states of nodes in Slurm. The value reports whether jobs can start on a node in that state.
-var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": true, "alloc": true, "mixed": true, "mix": true,
+var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": true, "alloc": true, "mixed": true,
+	"mix":        true,
 	"completing": true, "comp": true, "planned": true, "plnd": true, "cloud": true, "external": true, "reserved": true, "resv": true,
 	"down": false, "drain": false, "drained": false, "draining": false, "drng": false, "fail": false, "failing": false, "failg": false,
 	"error": false, "future": false, "futr": false, "inval": false, "maint": false, "maintenance": false, "unk": true,
@@ -147,7 +150,8 @@ func (m *clusterModel) absentNodes() {
 	leave := func(at setting, text, state, what string) {
 		away, unknown := closed(state)
 		if unknown != "" {
-			m.problem(at, "%s State=%s: %q is no state of a node: write UNKNOWN, CLOUD, DOWN, DRAIN, FAIL, FAILING or FUTURE", what,
+			m.problem(at, "%s State=%s: %q is no state of a node: write UNKNOWN, CLOUD, DOWN, DRAIN, FAIL, FAILING "+
+				"or FUTURE", what,
 				state, unknown)
 			return
 		}
@@ -166,10 +170,12 @@ func (m *clusterModel) absentNodes() {
 			}
 		}
 		if len(gone) > 0 {
-			m.unmodeled(at, fmt.Sprintf("%s State=%s: the nodes are left out (%s)", what, state, strings.Join(ranges(gone), ",")))
+			m.unmodeled(at, fmt.Sprintf("%s State=%s: the nodes are left out (%s)", what, state,
+				strings.Join(ranges(gone), ",")))
 		}
 		if len(met) > 0 {
-			m.unmodeled(at, fmt.Sprintf("%s State=%s: nodes that events speak of are up except at the times of these (%s)", what, state,
+			m.unmodeled(at, fmt.Sprintf("%s State=%s: nodes that events speak of are up except at the times of "+
+				"these (%s)", what, state,
 				strings.Join(ranges(met), ",")))
 		}
 	}
@@ -198,7 +204,8 @@ func (m *clusterModel) absentNodes() {
 		if there[l[0].value] {
 			leave(l[0], l[0].value, l.get("State"), "scontrol show node: "+l[0].value)
 		} else {
-			m.problem(l[0], "no line NodeName= describes the node %s: use the slurm.conf of the time of the log", l[0].value)
+			m.problem(l[0], "no line NodeName= describes the node %s: use the slurm.conf of the time of the log",
+				l[0].value)
 		}
 	}
 }
@@ -229,7 +236,8 @@ func (t *Twin) readNodes(path, head string) (whole bool, err error) {
 
 // shownNode reports whether a line is the first line of the output of scontrol show node.
 func shownNode(head string) bool {
-	return strings.HasPrefix(head, "NodeName=") && (strings.Contains(head, " Arch=") || strings.Contains(head, " CoresPerSocket=") &&
+	return strings.HasPrefix(head, "NodeName=") && (strings.Contains(head, " Arch=") || strings.Contains(head,
+		" CoresPerSocket=") &&
 		!strings.Contains(head, " Sockets=") && !strings.Contains(head, " CPUs="))
 }
 
@@ -261,7 +269,8 @@ func (m *clusterModel) noteOtherGres(l settingsLine, text string) {
 		case one.Name != "gpu":
 			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: only GPUs are counted", written(one)))
 		case one.Shared:
-			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the twin gives such a shared GPU to one job at a time, like any other GPU", written(one)))
+			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the twin gives such a shared GPU to one job at a time, like any "+
+				"other GPU", written(one)))
 		}
 	}
 }
@@ -285,7 +294,8 @@ func (m *clusterModel) devices(l settingsLine, g *nodeGroup, all []slurm.Gres) {
 		if own := l.get("Gres"); own != "" && len(m.gres) == 0 {
 			text = own
 		}
-		m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the %d GPUs of a node are of one kind, and a job may get those of another type",
+		m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the %d GPUs of a node are of one kind, and a job may get those of "+
+			"another type",
 			text, count))
 		for _, gpu := range types {
 			if gpu != "" {
