@@ -224,7 +224,7 @@ func TestModes(t *testing.T) {
 			env := []string{"TFEXP_VAR_token=" + shyToken, "TFEXP_VAR_gap=10ms"}
 			must(os.Mkdir(filepath.Join(s.dir, "written"), 0o755))
 			s.run(0, env, "run", "shy.hcl", "--out", "sim")
-			if out := s.run(0, env, "run", "shy.hcl", "--out", "old"); !strings.Contains(out, "now only you can") {
+			if out := s.run(0, env, "run", "shy.hcl", "--out", "old"); !strings.Contains(out, "from now on only you can") {
 				t.Errorf("not said:\n%s", out)
 			}
 			s.run(4, env, "run", "shy.hcl", "--out", "real", "-var", "engine=process", "--share")
