@@ -34,7 +34,7 @@ var costly = []string{"huge", "repeated", "deep", "long names", "two billion", "
 
 // placeholders have a value for each argument that the usage of a command names.
 var placeholders = map[string]string{
-	"DIR": "R", "DIR_A": "R", "DIR_B": "UNDAMAGED", "NAME": "jobs", "CELL": "w-h-b-r1", "JOB": "say-1", "FILE": "W/e.hcl", "NUMBER": "1",
+	"DIR": "R", "DIR_A": "R", "DIR_B": "UNDAMAGED", "NAME": "jobs", "CELL": "w-h-b-r1", "JOB": "say-1", "FILE": "W/e.hcl", "NUMBER": "1", "INDEX": "0",
 	"COMMAND": "run", "NAME|FILE": "W/new.hcl", "FILE|-": "W/e.hcl",
 }
 
