@@ -158,7 +158,7 @@ func (k *cluster) findQueue(ctx context.Context, name string) (version string, e
 	err = k.do(ctx, call{verb: "get", absolute: "/apis/kueue.x-k8s.io"}, &group)
 	version = group.Preferred.Version
 	if refused(err, http.StatusNotFound) {
-		err = errors.New("Kueue is not installed")
+		err = errors.New("the cluster has no Kueue")
 	}
 	if err == nil {
 		hint = fmt.Sprintf("kubectl -n %s get localqueues lists the queues", k.namespace)

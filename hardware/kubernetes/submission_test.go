@@ -272,7 +272,7 @@ func TestClusterRefusesPods(t *testing.T) {
 
 // A missing queue ends the run, with a hint.
 func TestNoQueue(t *testing.T) {
-	for want, with := range map[string]bool{"Kueue is not installed": false, `localqueues "team-b" not found`: true} {
+	for want, with := range map[string]bool{"the cluster has no Kueue": false, `localqueues "team-b" not found`: true} {
 		f := newFake(t)
 		if with {
 			f.kueue(t, "team-a", 1)
