@@ -17,34 +17,37 @@ import (
 	"github.com/tfexp/tfexp/hardware/slurmcmd"
 )
 
-// allocation is one allocation: of a salloc that is our child, or the job that tfexp runs in.
+// allocation is an allocation of the cluster. Either tfexp has requested it through a salloc that it runs, or tfexp
+// itself runs in it.
 type allocation struct {
 	job    string
 	joined bool
-	cmd    *exec.Cmd      // salloc
-	hold   io.WriteCloser // closing it ends the allocation; it is also closed when tfexp dies
+	cmd    *exec.Cmd      // the salloc; nil if tfexp runs in the allocation
+	hold   io.WriteCloser // input of salloc: its end, also by the end of tfexp, ends the allocation
 	over   chan struct{}  // closed when salloc has exited
 
 	// The pool's mu guards the fields below.
-	nodes []int     // indexes of nodes of the hardware
-	until time.Time // when tfexp gives the allocation back, shortly before its end; zero if never or not known
-	told  bool      // whether jobs were told about its end
+	nodes []int // indexes of nodes in the hardware
+	// until is when tfexp gives the allocation back, shortly before its end. It is zero if there is no limit or none
+	// is known.
+	until time.Time
+	told  bool // whether jobs were warned of its end
 	gone  bool
 
 	once sync.Once
 }
 
-// endMargin is how long before its limit tfexp gives an allocation back: jobs need this time to end, and Slurm would
-// kill them without notice.
+// endMargin is how long before its time limit tfexp gives an allocation back. Jobs end in this time; at the limit Slurm
+// would kill them without notice.
 const endMargin = 3 * time.Second
 
-// holdScript is the command of salloc: it prints the granted allocation, and runs as long as tfexp holds its input
-// open.
+// holdScript is the command that salloc runs. It prints the granted allocation, and then waits for the end of its
+// input.
 const holdScript = `echo "granted $SLURM_JOB_ID $SLURM_JOB_NODELIST"; exec cat >/dev/null`
 
 var pendingJob = regexp.MustCompile(`job allocation (\d+)`)
 
-// submit asks for an allocation for nodes, which are up when it is granted.
+// submit requests an allocation for nodes through a salloc. follow reports when it is granted.
 func (p *nodePool) submit(nodes []int) error {
 	args := append(p.requestFor(nodes).Args(), "--no-kill", "/bin/sh", "-c", holdScript)
 	a := &allocation{nodes: nodes, over: make(chan struct{})}
@@ -76,7 +79,7 @@ func (p *nodePool) submit(nodes []int) error {
 	return nil
 }
 
-// follow waits until a salloc ends, and reacts to its output.
+// follow reads the output of a salloc until it ends. It takes the granted nodes, or records why there are none.
 func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 	var said strings.Builder
 	var reading sync.WaitGroup
@@ -110,7 +113,7 @@ func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 		}
 	}
 	reading.Wait()
-	_ = a.cmd.Wait() // ProcessState has the exit status
+	_ = a.cmd.Wait() // the exit status is in ProcessState
 	close(a.over)
 	p.mu.Lock()
 	job, gone := a.job, a.gone
@@ -154,7 +157,7 @@ func (a *allocation) release() error {
 	a.once.Do(func() { a.hold.Close() })
 	select {
 	case <-a.over:
-	case <-time.After(2 * time.Second): // it waits in the queue, or its steps need time to end
+	case <-time.After(2 * time.Second): // salloc still waits in the queue, or its steps still end
 		a.cmd.Process.Signal(hangUp)
 		select {
 		case <-a.over:
@@ -170,7 +173,8 @@ func (a *allocation) release() error {
 	return nil
 }
 
-// endAllocation removes all nodes of an allocation, and gives the allocation back if it still exists.
+// endAllocation takes all nodes of an allocation away from the hardware. If there is true, it also gives the allocation
+// back to Slurm.
 func (p *nodePool) endAllocation(a *allocation, there bool) {
 	if !p.forgetAllocation(a) {
 		return
@@ -178,7 +182,7 @@ func (p *nodePool) endAllocation(a *allocation, there bool) {
 	nodes := p.nodes(func(s *nodeSlot) bool { return s.alloc == a })
 	p.removeNodes(nodes)
 	p.mu.Lock()
-	for _, v := range nodes { // nodes that were not assigned yet
+	for _, v := range nodes { // nodes of the request that were not assigned yet
 		if p.slots[v].alloc == a {
 			p.slots[v] = nodeSlot{}
 		}
@@ -189,7 +193,7 @@ func (p *nodePool) endAllocation(a *allocation, there bool) {
 	}
 }
 
-// joinAllocation takes the nodes of the allocation that tfexp runs in.
+// joinAllocation assigns the nodes of the allocation that tfexp runs in to the hardware.
 func (p *nodePool) joinAllocation(ctx context.Context) error {
 	out, err := CallWithRetries(ctx, DefaultPatience, "squeue", "-h", "-j", p.set.Joined, "-o", "%N")
 	if err != nil {
@@ -212,11 +216,12 @@ func (p *nodePool) joinAllocation(ctx context.Context) error {
 	return nil
 }
 
-// factsScript prints the facts of a node of an allocation: its name, the cores that a step may use, its GPUs.
+// factsScript prints what tfexp needs to know about a node of an allocation: its name, its cores that a step may use,
+// and its GPUs.
 const factsScript = `echo "node|$SLURMD_NODENAME|$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)|` +
 	`$CUDA_VISIBLE_DEVICES|$(test "$(cat "$1" 2>/dev/null)" = tfexp && echo seen)"`
 
-// takeGrant assigns the nodes of an allocation to the hardware. It looks at them in one step.
+// takeGrant assigns the nodes of a granted allocation to the hardware. It runs factsScript on them in one step.
 func (p *nodePool) takeGrant(a *allocation, job, list string) error {
 	names, err := ExpandHosts(list)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Array runs arrays of tasks on a Slurm cluster: the cells of tfexp run --on slurm.
+// Array runs arrays of tasks on a Slurm cluster, as tfexp run --on slurm does with cells.
 
 package slurm
 
@@ -18,10 +18,11 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// BatchSystem is the batch system of a cluster. It asks the controller as seldom as it can: sites count the calls.
+// BatchSystem is Slurm as the batch system of a cluster. It makes few calls to the controller, because many sites limit
+// them.
 type BatchSystem struct{}
 
-// requestOf is the request of each task of an array to the cluster.
+// requestOf returns what each task of an array requests from the cluster.
 func requestOf(a engine.Array) Request {
 	more := maps.Clone(a.Args)
 	delete(more, "partition")
@@ -39,7 +40,7 @@ func taskScript(a engine.Array) string {
 	return b.String()
 }
 
-// Check implements engine.Batch: three calls; in one of them a node looks at the folder.
+// Check implements engine.Batch. It makes three calls; in one of them a node checks the folder.
 func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 	r := requestOf(a)
 	err := CheckRequest(ctx, r)
@@ -47,12 +48,12 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 		err = CheckSharedFolder(ctx, r, a.Dir, a.Command[0], SharedFolderPatience)
 	}
 	if errors.Is(err, ErrBusy) {
-		return nil // the tasks will look: one that sees no file of its cells leaves none either
+		return nil // not checked now: a task that does not see the folder will report it
 	}
 	return WithHint(err)
 }
 
-// Submit implements engine.Batch: one call.
+// Submit implements engine.Batch. It makes one call.
 func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 	path := filepath.Join(a.Dir, "task.sh")
 	if err := folder.WriteFile(path, []byte(taskScript(a)), 0o755); err != nil {
@@ -68,7 +69,7 @@ func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 	if err != nil {
 		return "", WithHint(err)
 	}
-	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // the name of a cluster can follow
+	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // the name of a cluster can follow the number
 	if job, err = jobNumber(job); err != nil {
 		return "", fmt.Errorf("sbatch did not print the number of the job that it submitted: %w; "+
 			"look for it with squeue --me", err)
@@ -76,7 +77,7 @@ func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 	return job, nil
 }
 
-// ranges writes ascending numbers as Slurm reads them: "0-2,5".
+// ranges formats ascending numbers as Slurm reads them, such as "0-2,5".
 func ranges(numbers []int) string {
 	var parts []string
 	for i := 0; i < len(numbers); {
@@ -94,15 +95,15 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// UnfinishedTasks implements engine.Batch: one call. A task is identified by its array and its index there. It may have a
-// separate job number, may have been moved to another partition, or may wait for a restart.
+// UnfinishedTasks implements engine.Batch. It makes one call. A task is identified by its array and its index in the
+// array, because its own job number can change.
 func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[string][]int, error) {
 	if jobs = jobNumbers(jobs); len(jobs) == 0 {
 		return map[string][]int{}, nil
 	}
 	out, err := slurmcmd.Run(ctx, 0, "squeue", "-h", "-r", "-t", "all", "-j", strings.Join(jobs, ","), "-o", "%F|%K|%T")
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "invalid job id") {
-		return map[string][]int{}, nil // Slurm no longer knows any of these jobs
+		return map[string][]int{}, nil // Slurm has forgotten these jobs, so all have ended
 	}
 	if err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[stri
 	return alive, nil
 }
 
-// overStates are the states of tasks that do not run again by themselves.
+// overStates are the states of tasks that have ended and that Slurm does not restart.
 var overStates = []string{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
 	"DEADLINE",
 	"OUT_OF_MEMORY", "REVOKED"}

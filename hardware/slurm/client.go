@@ -19,16 +19,16 @@ import (
 // EnvJob is the variable with the number of the Slurm job that a program runs in.
 const EnvJob = "SLURM_JOB_ID"
 
-// DefaultPatience is how long a controller that does not answer is waited for.
+// DefaultPatience is how long tfexp waits for a controller that does not answer.
 const DefaultPatience = 5 * time.Minute
 
-// ControllerAway reports whether an error says that the controller does not answer, or not now.
+// ControllerAway reports whether an error says that the controller does not answer, or cannot answer now.
 func ControllerAway(err error) bool {
 	var e *slurmcmd.Error
 	return errors.As(err, &e) && (TextSaysAway(e.Text) || errors.Is(err, context.DeadlineExceeded))
 }
 
-// TextSaysAway reports whether a text of Slurm says that the controller does not answer.
+// TextSaysAway reports whether a message of Slurm says that the controller does not answer.
 func TextSaysAway(text string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc([]string{"unable to contact slurm controller", "socket timed out", "connection refused",
@@ -37,8 +37,8 @@ func TextSaysAway(text string) bool {
 	}, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// jobNumber reads the number of a job from Slurm's output or from a note. It refuses any other text, which must not
-// become an argument of a command.
+// jobNumber reads the number of a job from Slurm's output or from a note. Any other text is an error, because the
+// result becomes an argument of a command.
 func jobNumber(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseUint(text, 10, 32); err != nil || n == 0 || text != strconv.FormatUint(n, 10) {
@@ -47,12 +47,12 @@ func jobNumber(text string) (string, error) {
 	return text, nil
 }
 
-// jobNumbers returns the elements of jobs that are numbers.
+// jobNumbers returns the elements of jobs that are job numbers.
 func jobNumbers(jobs []string) []string {
 	return slices.DeleteFunc(slices.Clone(jobs), func(job string) bool { _, err := jobNumber(job); return err != nil })
 }
 
-// CallWithRetries runs a command as RunCommand does, and repeats it while the controller does not answer, with
+// CallWithRetries runs a command as RunCommand does. While the controller does not answer, it repeats the command after
 // growing random pauses, until patience is over.
 func CallWithRetries(ctx context.Context, patience time.Duration, command string, args ...string) (string, error) {
 	began := time.Now()
@@ -69,13 +69,14 @@ func CallWithRetries(ctx context.Context, patience time.Duration, command string
 	}
 }
 
-// RandomizeDuration returns a duration at random around d, so that many that wait do not all come at once.
+// RandomizeDuration returns a random duration near d. Processes that wait for the same event then do not all call the
+// controller at once.
 func RandomizeDuration(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.75 + rand.Float64()/2))
 }
 
-// StepMayRetry reports whether an error of srun means that a step may be started later: the controller is away, or it
-// was restarted and does not know its nodes yet.
+// StepMayRetry reports whether the messages of a failed srun say that it may succeed later: the controller does not
+// answer, or it has restarted and has not yet heard from its nodes.
 func StepMayRetry(text string) bool {
 	text = strings.ToLower(text)
 	return TextSaysAway(text) || slices.ContainsFunc([]string{"memory required by task is not available", "nodes are busy",
@@ -84,8 +85,8 @@ func StepMayRetry(text string) bool {
 		"expired", "already completing", "access/permission"}, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// ShellQuote writes a word for the shell.
+// ShellQuote quotes a word for the shell.
 func ShellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// EngineName is the engine's name in experiments, and the batch system's name in --on.
+// EngineName is the name of the engine in experiments, and of the batch system in --on.
 const EngineName = "slurm"

@@ -11,11 +11,10 @@ import (
 	"github.com/tfexp/tfexp/hardware/slurmcmd"
 )
 
-// doctor looks at the cluster: its commands, its controller, its partitions, and whether a node sees the present
-// folder.
+// doctor checks the cluster: its commands, its controller, its partitions, and whether a node sees the current folder.
 func doctor(ctx context.Context) []hardware.Check {
 	c := hardware.Check{Name: kindName, Status: hardware.OK}
-	// Most machines belong to no cluster, so this is not an error.
+	// Most machines do not belong to a cluster, so missing commands are no error.
 	if err := slurmcmd.Missing(); err != nil {
 		c.Text, c.Hint = err.Error()+": the engine \"slurm\" and --on slurm cannot be used", slurmcmd.MissingHint
 		c.Status = hardware.Warn
@@ -51,7 +50,7 @@ func doctor(ctx context.Context) []hardware.Check {
 // doctorPatience is how long doctor waits for a node.
 const doctorPatience = 10 * time.Second
 
-// shared lets a node check the present folder.
+// shared has a node of the partition check whether it sees the current folder.
 func shared(ctx context.Context, partition string) hardware.Check {
 	c := hardware.Check{Name: "slurm folder", Status: hardware.OK}
 	dir, err := os.Getwd()

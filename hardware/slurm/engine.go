@@ -23,28 +23,28 @@ import (
 // ErrClosed is returned by calls to an engine after Close.
 var ErrClosed = errors.New("the Slurm engine is closed")
 
-// Engine runs jobs as steps on the nodes of a pool. It implements scheduler.Engine and supply.Provider on a
-// monotonic clock. Its methods may be called from one goroutine at a time.
+// Engine runs jobs as steps on the nodes of a pool. It implements scheduler.Engine and supply.Provider on a monotonic
+// clock. Only one goroutine at a time may call its methods.
 type Engine struct {
 	*launch.Jobs[*step]
 
 	pool    *nodePool
 	cluster scheduler.Cluster
-	first   []int // the number of each node's first core, and of its first GPU
+	first   []int // by node: the number of its first core; firstG: of its first GPU
 	firstG  []int
-	dir     string          // of scripts and outputs
+	dir     string          // folder for scripts and outputs
 	ctx     context.Context // cancelled when the engine is closed
 	cancel  context.CancelFunc
 	waiters sync.WaitGroup
 	reader  sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows, and the fields of step that say so
+	mu     sync.Mutex // guards the fields below, and those fields of step that say so
 	open   []*output  // outputs of running steps
 	nodes  []nodeState
-	starts int // number of steps so far, for the names of their files
+	starts int // steps so far; part of the names of their files
 }
 
-var engines atomic.Int64 // made so far; part of the names of folders
+var engines atomic.Int64 // number of engines so far; part of the names of their folders
 
 func newEngine(p *nodePool, task engine.Task) (*Engine, error) {
 	dir := filepath.Join(p.session.run.Dir, fmt.Sprintf("%s%d-%d", folderPrefix, os.Getpid(), engines.Add(1)))
@@ -68,8 +68,9 @@ func newEngine(p *nodePool, task engine.Task) (*Engine, error) {
 	return e, nil
 }
 
-// Next implements scheduler.Engine, with notices of nodes, and of progress where Watch was called. Nodes that will be
-// taken away are left as soon as nothing runs on them: the scheduler knows of that by then and starts nothing there.
+// Next implements scheduler.Engine. It also returns notices of nodes, and of progress after Watch was called. A node
+// that will be taken away is given back as soon as nothing runs on it. The scheduler has been warned by then and starts
+// nothing on it.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.pool.releaseVacant(e.vacant())
 	at, news, err := e.NextBeside(ctx, until, e.pool.pendingNodes)
@@ -83,7 +84,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	return at, news, err
 }
 
-// vacant returns the nodes that will be taken away and on which nothing runs.
+// vacant returns the nodes that will be taken away and on which no step runs.
 func (e *Engine) vacant() (nodes []int) {
 	e.mu.Lock()
 	for v, state := range e.nodes {
@@ -102,7 +103,7 @@ func (e *Engine) vacant() (nodes []int) {
 	return slices.DeleteFunc(nodes, func(v int) bool { return used[v] })
 }
 
-// Close kills all jobs at once and waits until their steps are over. The allocation stays.
+// Close kills all jobs and waits until their steps have ended. The allocation stays.
 func (e *Engine) Close() error {
 	if !e.Jobs.Close() {
 		return nil

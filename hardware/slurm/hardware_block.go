@@ -1,8 +1,8 @@
 // Package slurm runs jobs on an allocation of a Slurm cluster: one that it submits, or the one that tfexp itself runs
-// in. The nodes of the allocation are the nodes of the hardware; each job, or each part of a job with roles, is a step
-// of it. Slurm starts, watches and kills; tfexp decides. Signals pause and resume steps, control files resize them,
-// their output comes through files of a folder that all nodes see. If a node or an allocation goes away, its servers
-// are lost, and the engine asks for another one.
+// in. The nodes of the allocation are the nodes of the hardware. Each job, or each part of a job with roles, is a step.
+// Slurm starts and kills the steps; tfexp decides when. Signals pause and resume steps, control files resize them, and
+// their output comes through files in a folder that all nodes see. If a node or an allocation is lost, the engine
+// requests another one.
 package slurm
 
 import (
@@ -29,10 +29,10 @@ const kindName = EngineName
 
 func init() {
 	engine.Register(&kind)
-	gob.Register(&settings{}) // a cell can be written down for another process
+	gob.Register(&settings{}) // so that a cell can be sent to another process
 }
 
-// kind is this engine as experiments see it.
+// kind registers this engine for hardware blocks.
 var kind = engine.Kind{
 	Name: kindName, Rank: 40,
 	Doc: "runs jobs for real, as steps of an allocation of a Slurm cluster (see [slurm.md](slurm.md))",
@@ -74,7 +74,8 @@ var kind = engine.Kind{
 //go:embed hardware_block.go
 var source embed.FS
 
-// settings are the settings of a hardware block; the fields are exported for code that prints experiments.
+// settings are the arguments of a hardware block. The fields are exported because encoding/gob and printers of
+// experiments need that.
 type settings struct {
 	// The partition in which tfexp requests the allocation.
 	//
@@ -133,23 +134,24 @@ type settings struct {
 	Joined string
 }
 
-// settingsOf returns the settings of a hardware of this engine.
+// settingsOf returns the settings of a hardware whose engine is Slurm.
 func settingsOf(h *engine.Hardware) *settings { return h.Settings.(*settings) }
 
-// enclosingAllocation is the allocation that tfexp runs in, from its environment.
+// enclosingAllocation describes the allocation that tfexp runs in, as its environment variables do.
 type enclosingAllocation struct {
 	job            string
 	nodes, threads int
 }
 
-// currentAllocation returns the allocation that tfexp runs in; the zero value outside of one.
+// currentAllocation returns the allocation that tfexp runs in, or the zero value if there is none.
 func currentAllocation() enclosingAllocation {
 	a := enclosingAllocation{job: os.Getenv(EnvJob)}
 	if a.job == "" {
 		return enclosingAllocation{}
 	}
 	a.nodes, _ = strconv.Atoi(os.Getenv("SLURM_JOB_NUM_NODES"))
-	// "2(x3),4": two cores on each of three nodes, four on another. All nodes have the least of them.
+	// "2(x3),4" means two cores on each of three nodes and four on another. tfexp uses the smallest number on all
+	// nodes.
 	for _, group := range strings.Split(os.Getenv("SLURM_JOB_CPUS_PER_NODE"), ",") {
 		text, _, _ := strings.Cut(group, "(")
 		if n, err := strconv.Atoi(text); err == nil && (a.threads == 0 || n < a.threads) {
@@ -159,7 +161,7 @@ func currentAllocation() enclosingAllocation {
 	return a
 }
 
-// nodesOf returns how many nodes a block without node blocks has.
+// nodesOf returns the number of nodes of a hardware block without node blocks.
 func nodesOf(b engine.Block) int {
 	if n := engine.Get[int](b.Values, "nodes"); n > 0 {
 		return n
@@ -167,7 +169,7 @@ func nodesOf(b engine.Block) int {
 	return max(1, currentAllocation().nodes)
 }
 
-// decode checks the arguments of a block.
+// decode checks the arguments of a hardware block and returns its settings.
 func decode(b engine.Block) (any, []engine.Problem) {
 	s := &settings{Joined: currentAllocation().job}
 	b.Values.Fill(s)
@@ -205,7 +207,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	return s, problems
 }
 
-// checkJob checks a job that runs as a step.
+// checkJob checks whether a job can run as a step.
 func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem {
 	if j.Nodes <= 1 || j.Roles {
 		return nil
@@ -215,7 +217,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 			"roles (a role block for each kind of program): each of their tasks is a step.", j.Name, j.Nodes, h.Name)}}
 }
 
-// keyLines are the key lines of the settings that decide on which nodes jobs run.
+// keyLines returns the cache key lines of the settings that decide on which nodes jobs run.
 func keyLines(h *engine.Hardware) []engine.KeyLine {
 	s := settingsOf(h)
 	value := fmt.Sprintf("partition %q, constraint %q, gres %q", s.Partition, s.Constraint, s.GRES)

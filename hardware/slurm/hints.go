@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/slurmcmd"
 )
 
-// advice has remedies for messages of Slurm.
+// advice pairs a part of a Slurm error message with a remedy.
 var advice = []struct{ part, hint string }{
 	{"partition name", `"sinfo" lists the partitions; name one with partition = "…" or --sbatch partition=…`},
 	{"invalid partition", `"sinfo" lists the partitions; name one with partition = "…" or --sbatch partition=…`},
@@ -39,7 +39,7 @@ var advice = []struct{ part, hint string }{
 	{"did not answer", "see whether the controller runs (\"scontrol ping\"), or ask the administrator of the cluster"},
 }
 
-// Hint suggests a remedy for an error; a general one for unknown errors.
+// Hint suggests a remedy for an error. Errors without a known remedy get a general one.
 func Hint(err error) string {
 	text := strings.ToLower(err.Error())
 	for _, a := range advice {
@@ -50,12 +50,12 @@ func Hint(err error) string {
 	return `"tfexp doctor" looks at the cluster`
 }
 
-// UnavailableError returns the error that something is unavailable, with a hint.
+// UnavailableError returns an error that says that the cluster is unavailable because of err, with a hint.
 func UnavailableError(err error, hint string) error {
 	return &engine.Unavailable{Engine: EngineName, Err: err, Hint: hint}
 }
 
-// WithHint turns an error of the cluster into an error with a remedy; nil for nil.
+// WithHint adds a remedy to an error of the cluster. It returns nil for nil.
 func WithHint(err error) error {
 	switch {
 	case err == nil:

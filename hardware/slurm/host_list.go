@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// mostListed bounds the hosts or numbers of a list: Slurm has at most 65,533 nodes.
+// mostListed bounds the number of elements of a list. Slurm has at most 65,533 nodes.
 const mostListed = 1 << 17
 
-// ExpandHosts expands a list of hosts as Slurm writes it: "n[1-3,07],login" is n1, n2, n3, n07 and login.
+// ExpandHosts expands a list of hosts as Slurm writes it. For example, "n[1-3,07],login" becomes n1, n2, n3, n07 and
+// login.
 func ExpandHosts(list string) ([]string, error) {
 	var hosts []string
 	for list = strings.TrimSpace(list); list != ""; {
@@ -37,7 +38,7 @@ func ExpandHosts(list string) ([]string, error) {
 	return hosts, nil
 }
 
-// expandPattern expands one pattern, from its first bracket on.
+// expandPattern expands the brackets of one pattern.
 func expandPattern(pattern string) ([]string, error) {
 	open := strings.IndexByte(pattern, '[')
 	if open < 0 {
@@ -70,7 +71,7 @@ func expandPattern(pattern string) ([]string, error) {
 	return hosts, nil
 }
 
-// parseRange reads a range of numbers, "3-7", or one number.
+// parseRange reads a range of numbers such as "3-7", or a single number.
 func parseRange(text string) (lo, hi int, ok bool) {
 	from, to, isRange := strings.Cut(text, "-")
 	if !isRange {
@@ -81,7 +82,7 @@ func parseRange(text string) (lo, hi int, ok bool) {
 	return lo, hi, err == nil && err2 == nil && lo >= 0 && hi >= lo && hi < math.MaxInt
 }
 
-// ExpandNumbers expands a list of numbers as the kernel and Slurm write it: "0-2,5".
+// ExpandNumbers expands a list of numbers as the kernel and Slurm write it, such as "0-2,5".
 func ExpandNumbers(list string) ([]int, error) {
 	var numbers []int
 	for piece := range strings.FieldsFuncSeq(strings.TrimSpace(list), func(c rune) bool { return c == ',' }) {

@@ -16,37 +16,36 @@ import (
 	"github.com/tfexp/tfexp/scheduler/supply"
 )
 
-// nodePool is the part of the cluster that a hardware has: an allocation for its nodes, and further allocations that
-// replace lost nodes.
+// nodePool has the allocations of a hardware: one for its nodes, and later ones that replace lost nodes.
 type nodePool struct {
 	session *session
 	hw      *engine.Hardware
 	set     *settings
 	ctx     context.Context // done when the pool is closed
 	stop    context.CancelFunc
-	jobs    sync.WaitGroup // goroutines
-	kick    chan struct{}  // has an element when the cluster is to be looked at at once
-	due     chan struct{}  // has an element when an allocation or a node is to be given up sooner than was known
+	jobs    sync.WaitGroup // the goroutines of the pool
+	kick    chan struct{}  // has an element if the controller should be asked at once
+	due     chan struct{}  // has an element if a deadline was moved to an earlier time
 
-	losing sync.Mutex // held while nodes are taken away
+	losing sync.Mutex // held while removeNodes runs
 
-	mu      sync.Mutex // guards what follows
-	slots   []nodeSlot // by node of the hardware
+	mu      sync.Mutex // guards the fields below
+	slots   []nodeSlot // by index of the node in the hardware
 	allocs  []*allocation
 	checked bool
-	user    *Engine // the receiver of events of nodes; nil between cells
-	refused error   // error of a request that Slurm refused
-	looks   int     // number of answers of the controller
+	user    *Engine // receives the events of nodes; nil between cells
+	refused error   // why Slurm refused the last request
+	looks   int     // number of answers from the controller
 }
 
-// nodeSlot is the place of a node of the hardware.
+// nodeSlot is a node of the hardware, and the node of the cluster that is assigned to it.
 type nodeSlot struct {
 	state slotState
-	alloc *allocation // nil without an allocation
-	name  string      // name of the node in Slurm
-	cpus  []int       // numbers of its cores on the node
-	gpus  []string    // as programs name them
-	// drains is when a node that is being drained is given up; zero for others.
+	alloc *allocation // nil if no allocation is requested
+	name  string      // name of the node in the cluster
+	cpus  []int       // core numbers on that node
+	gpus  []string    // the names by which programs select GPUs
+	// drains is when tfexp gives up a node that is being drained; zero for other nodes.
 	drains time.Time
 }
 
@@ -54,9 +53,9 @@ type slotState uint8
 
 const (
 	slotAbsent    slotState = iota
-	slotRequested           // an allocation for the node is submitted
+	slotRequested           // an allocation with the node is requested
 	slotUp
-	slotWarned // the node will be taken away
+	slotWarned // jobs were warned: the node will be taken away
 )
 
 func newNodePool(s *session, hw *engine.Hardware) *nodePool {
@@ -68,10 +67,10 @@ func newNodePool(s *session, hw *engine.Hardware) *nodePool {
 	return p
 }
 
-// awaitNodes waits until all nodes are there for a while, for a new cell.
+// awaitNodes waits until all nodes of the hardware are available, and last long enough for a new cell to begin.
 func (p *nodePool) awaitNodes(ctx context.Context) error {
 	p.mu.Lock()
-	// An allocation that ends soon would end the jobs of the cell.
+	// An allocation that ends soon would end the jobs of the cell, so give it back.
 	var old []*allocation
 	for _, a := range p.allocs {
 		if !a.gone && !a.until.IsZero() && time.Until(a.until) < p.set.Notice+time.Second && !a.joined {
@@ -105,7 +104,7 @@ func (p *nodePool) awaitNodes(ctx context.Context) error {
 	}
 }
 
-// requestNodes asks for allocations for nodes: one for all of the same size.
+// requestNodes requests one allocation for each group of nodes of the same size.
 func (p *nodePool) requestNodes(ctx context.Context, nodes []int) error {
 	if len(nodes) == 0 {
 		return nil
@@ -136,7 +135,7 @@ func (p *nodePool) requestNodes(ctx context.Context, nodes []int) error {
 	return nil
 }
 
-// requestFor is the allocation for nodes of the same size.
+// requestFor returns the request of an allocation for nodes of the same size.
 func (p *nodePool) requestFor(nodes []int) Request {
 	n := p.hw.Cluster.Nodes[nodes[0]]
 	r := Request{
@@ -153,7 +152,7 @@ func (p *nodePool) requestFor(nodes []int) Request {
 	return r
 }
 
-// check finds out, once, whether the cluster can grant the request.
+// check checks, at the first call only, whether the cluster can grant the request for all nodes.
 func (p *nodePool) check(ctx context.Context) error {
 	p.mu.Lock()
 	checked := p.checked
@@ -173,13 +172,13 @@ func (p *nodePool) check(ctx context.Context) error {
 	if err == nil {
 		err = CheckSharedFolder(ctx, r, p.session.run.Dir, "", SharedFolderPatience)
 	}
-	if errors.Is(err, ErrBusy) { // the nodes of the allocation will look
+	if errors.Is(err, ErrBusy) { // the nodes of the granted allocation check the folder
 		return nil
 	}
 	return WithHint(err)
 }
 
-// watch looks at the allocations and their nodes, regularly and on request.
+// watch asks the controller about the allocations and their nodes, regularly and when kick has an element.
 func (p *nodePool) watch() {
 	next := time.Now().Add(RandomizeDuration(p.set.Watch))
 	for {
@@ -213,7 +212,8 @@ func (p *nodePool) watch() {
 	}
 }
 
-// removeNodes takes away nodes, and the programs on them. It skips nodes that are already gone.
+// removeNodes takes nodes away from the hardware, and ends the programs on them. It skips nodes that were removed
+// before.
 func (p *nodePool) removeNodes(nodes []int) {
 	p.losing.Lock()
 	defer p.losing.Unlock()
@@ -238,7 +238,7 @@ func (p *nodePool) removeNodes(nodes []int) {
 	}
 }
 
-// pollNow asks the controller at once, and waits until it has answered or until() is true.
+// pollNow has watch ask the controller at once. It waits until the controller has answered or until returns true.
 func (p *nodePool) pollNow(ctx context.Context, until func() bool) {
 	p.mu.Lock()
 	before := p.looks
@@ -260,26 +260,26 @@ func (p *nodePool) pollNow(ctx context.Context, until func() bool) {
 	}
 }
 
-// setEngine sets the engine that receives the events of nodes; nil for no engine.
+// setEngine sets the engine that receives the events of nodes, or none if e is nil.
 func (p *nodePool) setEngine(e *Engine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.user = e
 }
 
-// pendingNodes counts the nodes that are requested, or are about to go.
+// pendingNodes returns the number of nodes that are requested or will be taken away.
 func (p *nodePool) pendingNodes() int {
 	return len(p.nodes(func(s *nodeSlot) bool { return s.state == slotRequested || s.state == slotWarned }))
 }
 
-// nodes returns the nodes for which the function is returns true.
+// nodes returns the indexes of the nodes for which is returns true.
 func (p *nodePool) nodes(is func(*nodeSlot) bool) []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.nodesLocked(is)
 }
 
-// nodesLocked is nodes for callers that hold the lock.
+// nodesLocked does the same as nodes. mu must be held.
 func (p *nodePool) nodesLocked(is func(*nodeSlot) bool) (nodes []int) {
 	for v := range p.slots {
 		if is(&p.slots[v]) {
@@ -289,10 +289,10 @@ func (p *nodePool) nodesLocked(is func(*nodeSlot) bool) (nodes []int) {
 	return nodes
 }
 
-// usable reports whether the node can be used.
+// usable reports whether programs can run on the node.
 func (s *nodeSlot) usable() bool { return s.state == slotUp || s.state == slotWarned }
 
-// slotOf returns the slot of a node; ok is false for an unknown node.
+// slotOf returns a copy of the slot of node v. ok is false if there is no such node.
 func (p *nodePool) slotOf(v int) (nodeSlot, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -303,7 +303,7 @@ func (p *nodePool) slotOf(v int) (nodeSlot, bool) {
 	return s, s.usable()
 }
 
-// close ends all allocations that were submitted.
+// close gives back all allocations that tfexp has submitted.
 func (p *nodePool) close() error {
 	p.stop()
 	p.mu.Lock()

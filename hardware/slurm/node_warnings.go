@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// deadlines are the instants at which allocations or nodes are to be warned or given up. mu must be held.
+// deadlines returns the times at which runDeadlines has work: to warn jobs, or to give up allocations or nodes. mu must
+// be held.
 func (p *nodePool) deadlines() (at []time.Time) {
 	for _, a := range p.allocs {
 		switch {
@@ -26,7 +27,7 @@ func (p *nodePool) deadlines() (at []time.Time) {
 	return at
 }
 
-// runDeadlines carries out events that are due: notices, and the end of allocations and of drained nodes.
+// runDeadlines warns jobs, and gives up allocations and drained nodes, when that is due.
 func (p *nodePool) runDeadlines() {
 	now := time.Now()
 	p.mu.Lock()
@@ -50,7 +51,7 @@ func (p *nodePool) runDeadlines() {
 	}
 }
 
-// warnAllocation gives notice, near the end of an allocation, that all its nodes will be taken away. mu must be held.
+// warnAllocation warns jobs that all nodes of an allocation will be taken away, once its end is near. mu must be held.
 func (p *nodePool) warnAllocation(a *allocation) {
 	if a.told || a.until.IsZero() || time.Until(a.until) > p.set.Notice {
 		return
@@ -63,7 +64,7 @@ func (p *nodePool) warnAllocation(a *allocation) {
 	}
 }
 
-// warnNode says that a node will be taken away at an instant. mu must be held.
+// warnNode tells the engine that node v will be taken away at a time. mu must be held.
 func (p *nodePool) warnNode(v int, until time.Time) {
 	if p.slots[v].state != slotUp {
 		return
@@ -74,8 +75,8 @@ func (p *nodePool) warnNode(v int, until time.Time) {
 	}
 }
 
-// releaseVacant gives nodes up early: an allocation whose nodes are all vacant, and nodes that are being drained. The
-// next allocation is then available sooner.
+// releaseVacant gives up warned allocations and drained nodes before their end if nothing runs on them. A replacement
+// is then available sooner.
 func (p *nodePool) releaseVacant(vacant []int) {
 	if len(vacant) == 0 {
 		return

@@ -17,18 +17,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// nodeState is the scheduler's view of a node: unknown before the scheduler has asked for the node, and after its loss.
+// nodeState is the state of a node as the scheduler has been told. It is nodeAway before the scheduler requests the
+// node, and after its loss.
 type nodeState uint8
 
 const (
 	nodeAway nodeState = iota
 	nodeWanted
 	nodeUp
-	nodeLeaving // the scheduler knows that it will be taken away
+	nodeLeaving // the scheduler was warned of the loss of the node
 )
 
-// Acquire implements supply.Provider: the nodes of the allocation are there, and one that was lost is asked for
-// again.
+// Acquire implements supply.Provider. It reports the node as available if the allocation has it, and requests a
+// replacement for a lost node.
 func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 	err := e.pool.acquire(node)
 	if errors.Is(err, errJoined) {
@@ -48,10 +49,10 @@ func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 	return &scheduler.Server{Created: e.Now(), Market: kindName, Elsewhere: true}, nil
 }
 
-// Release implements supply.Provider. The allocation stays, for the next cell.
+// Release implements supply.Provider. It does nothing: the allocation stays for the next cell.
 func (e *Engine) Release(int) error { return nil }
 
-// cameUp gives notice that a node is available.
+// cameUp notifies the scheduler that a node is available.
 func (e *Engine) cameUp(node int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -61,7 +62,7 @@ func (e *Engine) cameUp(node int) {
 	}
 }
 
-// warned gives notice that a node will be taken away at an instant, and informs the steps on it.
+// warned notifies the scheduler that a node will be taken away at a time, and warns the steps on the node.
 func (e *Engine) warned(node int, until time.Time) {
 	e.mu.Lock()
 	here := e.nodes[node] == nodeUp
@@ -74,7 +75,7 @@ func (e *Engine) warned(node int, until time.Time) {
 	e.Warn(node, at)
 }
 
-// lost gives notice that nodes are gone.
+// lost notifies the scheduler that nodes are gone.
 func (e *Engine) lost(nodes []int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,17 +87,16 @@ func (e *Engine) lost(nodes []int) {
 	}
 }
 
-// bindScript binds all processes of a step, and their threads, to cores of its node: its arguments are the step and the
-// cores.
+// bindScript binds all processes and threads of a step to cores of its node. Its arguments are the step and the cores.
 const bindScript = `{ scontrol listpids "$1" "$SLURMD_NODENAME" 2>/dev/null || scontrol listpids "$1"; } |
 while read -r pid _ ; do case $pid in *[!0-9]*) ;; *) taskset -acp "$2" "$pid" >/dev/null 2>&1 ;; esac; done; true`
 
-// Bind binds a step to the cores of a part.
+// Bind binds a running step to the cores of a part.
 func (h hands) Bind(s *step, part scheduler.Part) error {
 	e := h.e
 	place, ok := e.pool.slotOf(part.Node)
 	if !ok {
-		return nil // its node is gone, and notice of that follows
+		return nil // the node was lost; the scheduler is notified separately
 	}
 	cpus, err := e.cpus(place, part)
 	if err != nil {
@@ -116,7 +116,7 @@ func (h hands) Bind(s *step, part scheduler.Part) error {
 		list(cpus))
 	_, err = CallWithRetries(context.WithoutCancel(e.ctx), DefaultPatience, "srun", args...)
 	if err != nil && (e.Gone(s) || e.Lost(s)) {
-		return nil // it has ended, or its node has
+		return nil // the step has ended, or its node is lost
 	}
 	return err
 }
@@ -126,10 +126,10 @@ func (h hands) Write(s *step, content []byte, at time.Time) error {
 	return s.Job.ReplaceControl(content, at)
 }
 
-// The ports at which the parts of jobs find each other: below those that systems give out themselves.
+// Ports from firstPort on, below those that systems assign themselves, are for the parts of jobs to reach each other.
 const firstPort, ports = 20000, 12000
 
-// Addresses gives each part of a job an address on its node.
+// Addresses returns an address for each part of a job, on the node of the part.
 func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 	e := h.e
 	addr, err := e.pool.addresses(e.ctx, parts)
@@ -139,7 +139,7 @@ func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 	cluster := contract.Cluster{}
 	port := firstPort + rand.IntN(ports)
 	for _, p := range parts {
-		for range ports { // a port of this machine can be seen to be free
+		for range ports { // this check finds used ports only if the node is this machine
 			if port++; port >= firstPort+ports {
 				port = firstPort
 			}
@@ -160,7 +160,7 @@ func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 	return cluster, nil
 }
 
-// addresses asks for the addresses of the nodes of parts: one call.
+// addresses returns the network addresses of the nodes of parts. It makes one call.
 func (p *nodePool) addresses(ctx context.Context, parts []scheduler.Part) (map[int]string, error) {
 	names := map[string][]int{}
 	var list []string

@@ -15,20 +15,20 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// output is the file that a step writes on its node, on its way to the job's log.
+// output copies the file that a step writes on its node to the log of the job.
 type output struct {
-	path string // without the number of the task
+	path string // without the suffix that srun adds for the task
 	log  *launch.Log
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	file *folder.File
-	tail []byte // the end of the output read so far
+	tail []byte // the last bytes read so far
 }
 
-// readPause is the time between two looks at the files.
+// readPause is the time between two reads of the files.
 const readPause = 100 * time.Millisecond
 
-// read forwards the output of steps to their logs, until the engine is closed.
+// read copies the output of all open steps to their logs, until the engine is closed.
 func (e *Engine) read() {
 	tick := time.NewTicker(readPause)
 	defer tick.Stop()
@@ -47,7 +47,7 @@ func (e *Engine) read() {
 	}
 }
 
-// next forwards the output written since the last call.
+// next copies the output written since the last call.
 func (o *output) next() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,10 +76,10 @@ func (o *output) next() {
 	}
 }
 
-// drain carries the rest, when the step is over.
+// drain copies the remaining output after the step has ended, and removes the file.
 func (o *output) drain() {
 	o.mu.Lock()
-	if o.file != nil { // a network file system shows others' writes only after the file is opened again
+	if o.file != nil { // reopen: a network file system shows new data only then
 		at, err := o.file.Seek(0, io.SeekCurrent)
 		o.file.Close()
 		o.file = nil
@@ -99,7 +99,7 @@ func (o *output) drain() {
 	folder.Remove(o.path + ".0")
 }
 
-// lastLine is the last line that was read.
+// lastLine returns the last line of the output read so far.
 func (o *output) lastLine() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -21,7 +21,7 @@ type Partition struct {
 	MaxTime         time.Duration
 }
 
-// Partitions asks the controller for all partitions: one call.
+// Partitions asks the controller for all partitions. It makes one call.
 func Partitions(ctx context.Context) ([]Partition, error) {
 	out, err := slurmcmd.Run(ctx, 30*time.Second, "scontrol", "show", "partition", "--oneliner")
 	if err != nil {
@@ -44,7 +44,7 @@ func Partitions(ctx context.Context) ([]Partition, error) {
 	return all, nil
 }
 
-// ParseFields are the "Name=value" pairs of a line.
+// ParseFields returns the "name=value" pairs of a line.
 func ParseFields(line string) map[string]string {
 	f := map[string]string{}
 	for _, field := range strings.Fields(line) {
@@ -55,11 +55,11 @@ func ParseFields(line string) map[string]string {
 	return f
 }
 
-// ErrNoPartition is wrapped when there is no partition to submit to.
+// ErrNoPartition is wrapped by errors that say that the cluster has no partition to submit to.
 var ErrNoPartition = errors.New("partition name: there is none")
 
-// CheckRequest asks whether a request could ever be granted: two calls of the controller, and nothing is queued. The
-// error describes the problem, and Hint suggests a remedy.
+// CheckRequest checks whether the cluster could ever grant a request. It makes two calls and queues nothing. The error
+// describes the problem, and Hint suggests a remedy.
 func CheckRequest(ctx context.Context, r Request) error {
 	if err := slurmcmd.Missing(); err != nil {
 		return err
@@ -87,12 +87,12 @@ func CheckRequest(ctx context.Context, r Request) error {
 		if err == nil || ctx.Err() != nil || try == 2 || !strings.Contains(err.Error(), "node configuration") {
 			break
 		}
-		time.Sleep(RandomizeDuration(2 * time.Second)) // nodes may be about to come back
+		time.Sleep(RandomizeDuration(2 * time.Second)) // nodes may be about to return
 	}
 	return err
 }
 
-// holds returns an error if a partition does not allow the request.
+// holds returns an error if a request exceeds what the partition allows.
 func (p Partition) holds(r Request) error {
 	nodes := max(r.Nodes, 1)
 	switch {

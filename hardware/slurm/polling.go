@@ -13,7 +13,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/slurmcmd"
 )
 
-// assignNodes assigns the nodes of an allocation, once found, to places in the hardware.
+// assignNodes assigns the nodes of an allocation to nodes of the hardware. found has the facts of each node, by its
+// name in Slurm.
 func (p *nodePool) assignNodes(a *allocation, job string, names []string, found map[string]nodeSlot) error {
 	p.mu.Lock()
 	a.job = job
@@ -52,19 +53,19 @@ func (p *nodePool) assignNodes(a *allocation, job string, names []string, found 
 	return nil
 }
 
-// jobState is the controller's state of an allocation.
+// jobState is the state of an allocation, as the controller reports it.
 type jobState struct {
 	state, reason string
-	left          time.Duration // until its end
+	left          time.Duration // time until its end
 	nodes         []string
 }
 
-// live reports whether the allocation still has nodes.
+// live reports whether the allocation has its nodes.
 func (s jobState) live() bool {
 	return slices.Contains([]string{"RUNNING", "CONFIGURING", "SUSPENDED", "PENDING"}, s.state)
 }
 
-// states asks for the states of all allocations: one call.
+// states asks the controller for the states of all allocations. It makes one call.
 func (p *nodePool) states(ctx context.Context) (map[string]jobState, error) {
 	p.mu.Lock()
 	var ids []string
@@ -82,7 +83,7 @@ func (p *nodePool) states(ctx context.Context) (map[string]jobState, error) {
 		if ControllerAway(err) || !strings.Contains(err.Error(), "nvalid job id") {
 			return nil, err
 		}
-		return map[string]jobState{}, nil // all are forgotten already
+		return map[string]jobState{}, nil // Slurm has forgotten all of them
 	}
 	return readStates(out, time.Now())
 }
@@ -91,7 +92,7 @@ func (p *nodePool) states(ctx context.Context) (map[string]jobState, error) {
 // reason of its state.
 const stateFields = "%A|%T|%L|%e|%N|%r"
 
-// readStates reads the output of squeue at an instant.
+// readStates parses the output of squeue. Times left are counted from now.
 func readStates(out string, now time.Time) (map[string]jobState, error) {
 	states := map[string]jobState{}
 	for line := range strings.Lines(out) {
@@ -103,7 +104,8 @@ func readStates(out string, now time.Time) (map[string]jobState, error) {
 		if left, ok := ParseTime(f[2]); ok {
 			s.left = left
 		}
-		// An allocation that is being preempted ends with its grace time; its limit stays.
+		// An allocation that is being preempted ends after its grace time, but its time limit in the output stays the
+		// same.
 		if end, err := strconv.ParseInt(f[3], 10, 64); err == nil {
 			s.left = min(s.left, time.Unix(end, 0).Sub(now))
 		}
@@ -116,12 +118,12 @@ func readStates(out string, now time.Time) (map[string]jobState, error) {
 	return states, nil
 }
 
-// hopelessReasons are the reasons for which a job would wait without end.
+// hopelessReasons are the wait reasons of jobs that would never start.
 var hopelessReasons = []string{"PartitionNodeLimit", "PartitionTimeLimit", "BadConstraints", "AssocMaxNodePerJobLimit",
 	"AssocMaxCpuPerJobLimit", "QOSMaxNodePerUserLimit", "QOSMaxCpuPerJobLimit", "JobHeldAdmin", "InvalidAccount", "InvalidQOS"}
 
-// poll asks the controller for the states of allocations and nodes, in two calls, and applies the answers. A controller
-// that is away is asked again later; the steps continue meanwhile. poll reports whether there was an answer.
+// poll asks the controller for the states of allocations and nodes, in two calls, and applies the answers. It reports
+// whether the controller answered. If not, the steps continue, and poll is called again later.
 func (p *nodePool) poll(ctx context.Context) bool {
 	states, err := p.states(ctx)
 	if err != nil {
@@ -153,8 +155,8 @@ func (p *nodePool) poll(ctx context.Context) bool {
 	return true
 }
 
-// setTimeLeft notes how long an allocation lasts from now. An allocation whose end the jobs already know may still end
-// earlier, by preemption. The pool's mu must be held.
+// setTimeLeft sets when an allocation ends, from the time left. If jobs were warned of an end, only an earlier end
+// changes it, as after a preemption. The pool's mu must be held.
 func (a *allocation) setTimeLeft(left time.Duration) {
 	if left <= 0 || left == Unlimited {
 		return
@@ -165,7 +167,7 @@ func (a *allocation) setTimeLeft(left time.Duration) {
 	}
 }
 
-// applyJobState finds the nodes that an allocation has lost, and how long it lasts.
+// applyJobState applies the reported state of an allocation: it removes lost nodes and updates the end.
 func (p *nodePool) applyJobState(a *allocation, s jobState) {
 	p.mu.Lock()
 	a.setTimeLeft(s.left)
@@ -180,7 +182,8 @@ func (p *nodePool) applyJobState(a *allocation, s jobState) {
 	}
 }
 
-// pollNodes looks for nodes that are being drained, which are left in time, and for those that are down.
+// pollNodes asks the controller for nodes that are down, which it removes, and for nodes that are being drained, which
+// it gives up after the notice.
 func (p *nodePool) pollNodes(ctx context.Context) {
 	p.mu.Lock()
 	var names []string

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Request is a job's request to the cluster. Fields that are empty are left to the site.
+// Request is a request for resources to the cluster. Empty fields mean the default of the site.
 type Request struct {
 	Name                                string
 	Partition, Account, QOS, Constraint string
 	GRES                                string
-	Nodes, Threads                      int // Threads are the cores of each node, or of each task
+	Nodes, Threads                      int // Threads: cores of each node, or of each task
 	Memory                              int64
 	Time                                time.Duration
-	Whole                               bool // nodes are not shared with other jobs
+	Whole                               bool // whether nodes are not shared with other jobs
 	More                                map[string]string
 }
 
-// Args are the request as arguments of sbatch and salloc. The arguments of More come last and win; one without a value
-// is a flag.
+// Args returns the arguments for sbatch and salloc. Those of More come last and override others. A name of More with an
+// empty value is a flag.
 func (r Request) Args() []string {
 	var args []string
 	add := func(name, value string) {

@@ -21,32 +21,35 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// noteFile lists, in the folder of results, the allocations that a run has submitted, for one after it.
+// noteFile is the file in the folder of results that lists the allocations of a run. If the run is killed, the next run
+// cancels them.
 const noteFile = "slurm.json"
 
-// folderPrefix is the prefix of the names of engines' folders, in the folder of the results.
+// folderPrefix begins the names of the folders that engines use in the folder of results.
 const folderPrefix = ".slurm-"
 
-// note is its content. Joined is the job whose steps must be ended, if tfexp ran in an allocation.
+// allocationNote is the content of the note file. Joined is the job whose steps the next run must end, if tfexp ran in
+// an allocation.
 type allocationNote struct {
 	Allocations []string `json:"allocations,omitempty"`
 	Joined      string   `json:"joined,omitempty"`
 }
 
-// session is the engine in a run.
+// session is the Slurm engine during a run.
 type session struct {
 	run   engine.Run
 	forks forker
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	pools map[string]*nodePool
 	noted allocationNote
 }
 
-// openSession cancels the allocations that a run which was killed left behind.
+// openSession starts a session. It cancels the allocations that a killed run has left behind, and returns messages
+// about them.
 func openSession(run engine.Run) (engine.Session, []string, error) {
 	s := &session{run: run, pools: map[string]*nodePool{}}
-	left, _ := filepath.Glob(filepath.Join(run.Dir, folderPrefix+"*")) // the pattern is right
+	left, _ := filepath.Glob(filepath.Join(run.Dir, folderPrefix+"*")) // the pattern is valid
 	for _, dir := range left {
 		if err := folder.RemoveAll(dir); err != nil {
 			return nil, nil, fmt.Errorf("clean up after an earlier run: %w", err)
@@ -70,7 +73,7 @@ func openSession(run engine.Run) (engine.Session, []string, error) {
 	return s, removed, folder.Remove(s.noteFile())
 }
 
-// cancelLeftovers cancels the leftover allocations in a note.
+// cancelLeftovers cancels the allocations and steps of a killed run that its note lists.
 func cancelLeftovers(old allocationNote) (removed []string, err error) {
 	ctx := context.Background()
 	if len(old.Allocations) > 0 {
@@ -108,7 +111,7 @@ func cancelLeftovers(old allocationNote) (removed []string, err error) {
 
 func (s *session) noteFile() string { return filepath.Join(s.run.Dir, noteFile) }
 
-// noteAllocation writes down that an allocation was submitted, or that it is over.
+// noteAllocation records in the note that an allocation was submitted (there is true) or has ended.
 func (s *session) noteAllocation(job string, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +127,7 @@ func (s *session) noteAllocation(job string, there bool) {
 	s.writeNote()
 }
 
-// writeNote writes the note. One that cannot be written costs nothing unless tfexp is killed. mu must be held.
+// writeNote writes the note. Errors are ignored: the note is needed only if tfexp is killed. mu must be held.
 func (s *session) writeNote() {
 	if len(s.noted.Allocations) == 0 && s.noted.Joined == "" {
 		folder.Remove(s.noteFile())
@@ -135,7 +138,7 @@ func (s *session) writeNote() {
 	}
 }
 
-// Engine makes an engine on the nodes of a hardware. The first one submits their allocation and waits for it.
+// Engine creates an engine for a hardware. The first call submits the allocation and waits for it.
 func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
 	s.mu.Lock()
 	p := s.pools[task.Hardware.Name]
@@ -157,10 +160,10 @@ func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, 
 	return newEngine(p, task)
 }
 
-// Local reports that no GPU of this machine is used.
+// Local returns false: the engine uses no GPU of this machine.
 func (s *session) Local(*engine.Hardware) bool { return false }
 
-// Close gives all allocations back.
+// Close gives back all allocations.
 func (s *session) Close() error {
 	var errs []error
 	for _, p := range s.pools {
@@ -174,13 +177,14 @@ func (s *session) Close() error {
 	return errors.Join(errs...)
 }
 
-// interrupt asks an srun to end with the processes that it has started. hangUp asks a salloc to end: a salloc with an
-// allocation ignores other signals. If its allocation is canceled from elsewhere at the same time, it may wait
+// interrupt tells srun to end together with the processes that it has started. hangUp tells salloc to end; a salloc
+// with an allocation ignores other signals. If somebody cancels its allocation at the same time, salloc may wait
 // endlessly for its program.
 const interrupt, hangUp = syscall.SIGTERM, syscall.SIGHUP
 
-// forker starts the commands that must not outlive tfexp. The kernel signals them when the thread that started them
-// ends, so one thread starts all, and lives as long as they may. The first command starts it.
+// forker starts the commands that must end with tfexp. The kernel signals a command when the thread that started it
+// ends. So one thread, which lives until the session ends, starts all commands. It is created by the first call of
+// start.
 type forker struct {
 	begin, end sync.Once
 	work       chan func()
@@ -197,7 +201,7 @@ func (f *forker) run() {
 	}()
 }
 
-// start starts a command that is asked to end when tfexp is gone.
+// start starts a command that receives a signal when tfexp ends.
 func (f *forker) start(cmd *exec.Cmd, signal syscall.Signal) (err error) {
 	f.begin.Do(f.run)
 	cmd.SysProcAttr = dieWithParent(signal)
@@ -218,8 +222,8 @@ func (f *forker) close() {
 	})
 }
 
-// stepPrefix is the prefix of the names of all steps.
+// stepPrefix begins the names of all steps.
 const stepPrefix = "tfexp."
 
-// launchPatience is how long a step is tried to be started while the controller is away.
+// launchPatience is how long tfexp tries to start a step while the controller does not answer.
 var launchPatience = 10 * time.Minute

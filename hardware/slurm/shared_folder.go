@@ -13,21 +13,22 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// SharedFolderPatience is how long to wait for a node that checks whether the folder of results is shared.
+// SharedFolderPatience is how long to wait for a node that can check whether it sees the folder of results.
 const SharedFolderPatience = 5 * time.Second
 
-// ErrNotShared is wrapped when a node does not see a folder of this machine.
+// ErrNotShared is wrapped by errors that say that a node does not see a folder of this machine.
 var ErrNotShared = errors.New("the folder is not shared with the nodes")
 
-// ErrBusy is wrapped when no node was free to look.
+// ErrBusy is wrapped by errors that say that no node was free to check the folder.
 var ErrBusy = errors.New("no node was free to look")
 
-// SharedFolderHint is the remedy for that.
+// SharedFolderHint is the remedy for ErrNotShared.
 const SharedFolderHint = "put results on a file system that all nodes mount, with --out (often your home or a " +
 	"scratch folder; /tmp seldom is one)"
 
-// CheckSharedFolder has a node of the request read a file in a folder of this machine, write one there, and look for a
-// program: one short job. It returns ErrBusy when no node is free for that within patience.
+// CheckSharedFolder checks whether a node sees a folder of this machine and a program. A short job on the node reads a
+// file there, writes another, and looks for the program. CheckSharedFolder returns ErrBusy if no node is free for the
+// job within patience.
 func CheckSharedFolder(ctx context.Context, r Request, dir, program string, patience time.Duration) error {
 	probe, err := NewFolderProbe(dir)
 	if err != nil {
@@ -42,10 +43,10 @@ func CheckSharedFolder(ctx context.Context, r Request, dir, program string, pati
 	return probe.Judge(out, err)
 }
 
-// FolderProbe is a check of a folder from another machine.
+// FolderProbe checks whether another machine sees a folder of this one.
 type FolderProbe struct{ dir, token string }
 
-// NewFolderProbe writes a file into a folder, for another machine to find.
+// NewFolderProbe writes a file with a random name into a folder. The other machine must find it.
 func NewFolderProbe(dir string) (*FolderProbe, error) {
 	f, err := folder.CreateTemp(dir, ".probe-")
 	if err != nil {
@@ -57,15 +58,15 @@ func NewFolderProbe(dir string) (*FolderProbe, error) {
 	return &FolderProbe{dir: dir, token: f.Name()}, f.Close()
 }
 
-// Command is the command of a node: it prints "seen" if it could read the file and write another, and "program" if the
-// program exists as well. An empty program is not checked.
+// Command returns the command that a node runs. It prints "seen" if it could read the file and write another, and
+// "program" if the program also exists. An empty program is not checked.
 func (p *FolderProbe) Command(program string) []string {
 	script := `test "$(cat "$1" 2>/dev/null)" = tfexp && echo tfexp 2>/dev/null >"$1.back" && echo seen
 test -z "$2" || test -x "$2" && echo program; true`
 	return []string{"/bin/sh", "-c", script, "sh", p.token, program}
 }
 
-// Judge reads the answer of a node.
+// Judge evaluates the output of the command, or its error.
 func (p *FolderProbe) Judge(out string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w (%w)", ErrBusy, err)
@@ -80,10 +81,10 @@ func (p *FolderProbe) Judge(out string, err error) error {
 	return nil
 }
 
-// Path is the file to read.
+// Path returns the path of the file that a node must read.
 func (p *FolderProbe) Path() string { return p.token }
 
-// Close removes its files.
+// Close removes the files of the probe.
 func (p *FolderProbe) Close() {
 	for _, name := range []string{p.token, p.token + ".back"} {
 		folder.Remove(filepath.Clean(name))

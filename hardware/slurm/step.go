@@ -24,43 +24,43 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// step is a program of a job on a node. The engine's mu guards the fields below the blank line.
+// step is one program of a job on one node. The engine's mu guards the fields below the blank line.
 type step struct {
 	launch.JobState
 	node      string
-	allocated string // the allocation
+	allocated string // number of the allocation's job
 	script    string
 	out       *output
-	started   chan struct{} // closed when the program runs, or never will
+	started   chan struct{} // closed when the program runs, or will never run
 
-	id     string // "4711.3"; empty while it is not known
+	id     string // such as "4711.3"; empty before Slurm assigns it
 	cmd    *exec.Cmd
 	began  bool      // whether the program has started
-	until  time.Time // when it exited
+	until  time.Time // when the program exited
 	status *syscall.WaitStatus
 	said   string // error messages of srun
 	killed bool   // whether the step must end at once
-	ended  bool   // by Slurm: its allocation was cancelled or preempted, or somebody cancelled the step
+	ended  bool   // whether Slurm ended it: the step was cancelled, or its allocation was cancelled or preempted
 }
 
-// hands are the operations of the engine on its steps.
+// hands implements launch.ProgramHands: the operations on the steps of an engine.
 type hands struct{ e *Engine }
 
-// Discard closes the log of a step that is not started.
+// Discard closes the log of a step that will not start.
 func (h hands) Discard(s *step) {
 	s.out.log.Close("another part of the job could not be started")
 	h.e.forget(s)
 }
 
-// forget stops reading the output of a step.
+// forget stops copying the output of a step.
 func (e *Engine) forget(s *step) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.open = slices.DeleteFunc(e.open, func(o *output) bool { return o == s.out })
 }
 
-// Begin writes the files of a step: its control file, its script, its log. It does not wait until the step runs: a step
-// that cannot be started ends as failed.
+// Begin creates a step and writes its files: the control file, the script and the log. It does not wait until the step
+// runs. A step that cannot start ends as failed later.
 func (h hands) Begin(state launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*step,
 	error) {
 	e, j := h.e, &state.Job
@@ -84,7 +84,7 @@ func (h hands) Begin(state launch.JobState, part scheduler.Part, again bool, see
 	return s, nil
 }
 
-// prepare writes the script of a step.
+// prepare chooses the cores and GPUs of a step and writes its script.
 func (e *Engine) prepare(s *step, part scheduler.Part) error {
 	place, ok := e.pool.slotOf(part.Node)
 	if !ok {
@@ -108,7 +108,7 @@ func (e *Engine) prepare(s *step, part scheduler.Part) error {
 	return folder.WriteFile(s.script, script(&s.Job, part, cpus, gpus), 0o755)
 }
 
-// cpus returns a node's numbers of the cores of a part, and gpus the names of its GPUs.
+// cpus returns the core numbers of a part on its node. gpus returns the names of its GPUs.
 func (e *Engine) cpus(place nodeSlot, part scheduler.Part) ([]int, error) {
 	return numbered(part.Cores, e.first[part.Node], place.cpus, "core")
 }
@@ -134,8 +134,9 @@ func numbered[T any](set scheduler.CoreSet, first int, names []T, what string) (
 	return list, err
 }
 
-// script is the script that a node runs for a step: the program with the variables of the job contract, on its cores.
-// Slurm's own binding knows only cores that no other step holds, but a paused job's step still holds its cores.
+// script returns the shell script that a node runs for a step. It sets the variables of the job contract and binds the
+// program to its cores. Slurm itself binds only to cores that no other step holds, but the step of a paused job still
+// holds its cores.
 func script(j *launch.Job, part scheduler.Part, cpus []int, gpus []string) []byte {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
@@ -158,8 +159,8 @@ func script(j *launch.Job, part scheduler.Part, cpus []int, gpus []string) []byt
 	return []byte(b.String())
 }
 
-// quoteHidden quotes a text for the shell. A sensitive one is read from a variable that srun hands on: the script is a
-// file.
+// quoteHidden quotes a text for the shell. A secret is replaced by a variable that srun passes on, because the script
+// is a readable file.
 func quoteHidden(text string) string {
 	if name := secret.Variable(text); name != "" {
 		return `"$` + name + `"`
@@ -167,7 +168,7 @@ func quoteHidden(text string) string {
 	return ShellQuote(text)
 }
 
-// hiddenEnviron are the variables that the script of a job reads sensitive values from.
+// hiddenEnviron returns the variables with the secrets that the script of a job reads.
 func hiddenEnviron(j *launch.Job) ([]string, error) {
 	var env []string
 	add := func(text string) {
@@ -190,8 +191,8 @@ func list(numbers []int) string {
 	return strings.Join(texts, ",")
 }
 
-// stepArgs are the arguments of srun for a step on one node of an allocation. Steps overlap as far as Slurm sees it:
-// tfexp knows which cores are free.
+// stepArgs returns the arguments of srun for a step on one node. --overlap lets steps share cores from Slurm's view;
+// tfexp itself assigns the cores.
 func stepArgs(job, node, name string) []string {
 	return []string{"--jobid=" + job, "--job-name=" + stepPrefix + name, "--overlap", "--nodes=1", "--ntasks=1",
 		"--nodelist=" + node, "--cpu-bind=none", "--input=none", "--immediate=20"}
@@ -202,7 +203,7 @@ var (
 	exited    = regexp.MustCompile(`status=0x([0-9a-fA-F]+)\)`)
 )
 
-// srun runs a step to its end, once.
+// srun runs srun once for a step, and returns when srun has exited.
 func (e *Engine) srun(s *step) error {
 	args := append([]string{"--verbose", "--output=" + s.out.path + ".%t", "--open-mode=append", "--chdir=" + e.dir},
 		append(stepArgs(s.allocated, s.node, s.Job.Name), "/bin/sh", s.script)...)
@@ -231,11 +232,11 @@ func (e *Engine) srun(s *step) error {
 		return err
 	}
 	e.listen(s, errs)
-	_ = cmd.Wait() // the step's status is in srun's messages
+	_ = cmd.Wait() // listen reads the exit status from srun's messages
 	return nil
 }
 
-// listen reads srun's messages about a step.
+// listen reads the messages of srun about a step, and records when it starts, ends or fails.
 func (e *Engine) listen(s *step, errs io.Reader) {
 	var said []string
 	lines := bufio.NewScanner(errs)
@@ -264,13 +265,13 @@ func (e *Engine) listen(s *step, errs io.Reader) {
 			s.said = slurmcmd.JoinErrorLines(strings.Join(said, "\n"))
 		}
 		e.mu.Unlock()
-		if runs { // time that Slurm needs before the start does not count as service
+		if runs { // the time that Slurm took to start is not service time
 			e.Runs(s)
 		}
 	}
 }
 
-// Attend runs a step to its end.
+// Attend runs a step until it ends. It repeats srun while the step cannot start because the controller does not answer.
 func (h hands) Attend(s *step) {
 	e := h.e
 	began := time.Now()
@@ -294,7 +295,7 @@ func (h hands) Attend(s *step) {
 	e.over(s)
 }
 
-// over notes that a step is over.
+// over records the end of a step and reports it to the scheduler.
 func (e *Engine) over(s *step) {
 	e.mu.Lock()
 	if !s.began {
@@ -303,7 +304,7 @@ func (e *Engine) over(s *step) {
 	}
 	suspect := s.suspect()
 	e.mu.Unlock()
-	if suspect && !e.Asked(s) { // its node or allocation may be lost
+	if suspect && !e.Asked(s) { // the node or allocation may be lost: wait until that is known
 		e.suspicion(s)
 	}
 	s.out.drain()
@@ -318,21 +319,21 @@ func (e *Engine) over(s *step) {
 	}, s.out.log.Close)
 }
 
-// suspect reports whether a step may have ended because its node or allocation was lost: the program may have handled
-// the signal. mu must be held.
+// suspect reports whether a step may have ended because its node or allocation was lost. The program may have handled
+// the signal and exited. mu must be held.
 func (s *step) suspect() bool {
 	if s.status == nil || s.ended {
 		return true
 	}
 	sig := s.status.Signal()
 	if s.status.Exited() {
-		sig = syscall.Signal(s.status.ExitStatus() - 128) // as in shells
+		sig = syscall.Signal(s.status.ExitStatus() - 128) // the shell's exit status for a signal
 	}
 	return sig == syscall.SIGKILL || sig == syscall.SIGTERM
 }
 
-// suspicion looks whether the node of a step that ended in a strange way is still there. When Slurm has cancelled the
-// step, it may take a while until its node or allocation is seen to be gone.
+// suspicion asks the controller whether the node of an ended step is lost. It asks several times, because the
+// controller may report the loss later than the end of the step.
 func (e *Engine) suspicion(s *step) {
 	lost := func() bool { return e.Lost(s) }
 	for range 8 {
@@ -355,7 +356,7 @@ func (s *step) code() int {
 	return s.status.ExitStatus()
 }
 
-// exitReason says how a step ended that did not finish.
+// exitReason describes why a step failed.
 func (s *step) exitReason() string {
 	switch {
 	case s.status == nil && s.said != "":

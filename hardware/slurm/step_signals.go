@@ -47,7 +47,7 @@ func (h hands) Kill(steps []*step) {
 	}
 }
 
-// killSrun ends the srun of a step whose node does not answer.
+// killSrun kills the srun of a step whose node does not answer.
 func (e *Engine) killSrun(s *step) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,8 +57,8 @@ func (e *Engine) killSrun(s *step) {
 	}
 }
 
-// signal sends a signal to all processes of steps, once these are started. It is one call of the controller, again
-// while that does not answer.
+// signal sends a signal to all processes of steps, after they have started. It makes one call, and repeats it while the
+// controller does not answer.
 func (e *Engine) signal(name string, steps []*step) error {
 	var ids []string
 	for _, s := range steps {
@@ -79,8 +79,8 @@ func (e *Engine) signal(name string, steps []*step) error {
 	}
 	_, err := CallWithRetries(context.WithoutCancel(e.ctx), DefaultPatience, "scancel",
 		append([]string{"--signal=" + name}, ids...)...)
-	// A step on some of the nodes of an allocation is signalled, and scancel complains of the others; one that is over
-	// gives notice of its end.
+	// scancel signals the steps that still run, and complains about the ended ones. Those have reported their end
+	// themselves.
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "invalid job id") ||
 		err != nil && strings.Contains(err.Error(), "already completing") {
 		return nil
@@ -88,5 +88,5 @@ func (e *Engine) signal(name string, steps []*step) error {
 	return err
 }
 
-// launchWait is how long a signal waits for its step to begin.
+// launchWait is how long a signal waits for its step to start.
 const launchWait = 30 * time.Second

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
-// session has no engines: steps are started through programs of Slurm, which are of Unix.
+// session is unused on this system: the engine needs Slurm's programs, which run on Unix only.
 type session struct{}
 
 func openSession(engine.Run) (engine.Session, []string, error) { return session{}, nil, nil }

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// window is a stretch of time in which some nodes are not reserved.
+// window is a period of time with a fixed set of unreserved nodes.
 type window struct {
 	from, to time.Duration
 	free     bitmap
@@ -16,10 +16,11 @@ type window struct {
 
 // backfillRound is the state of a round of backfill.
 type backfillRound struct {
-	start        time.Duration // in whole seconds of the clock
-	windows      []window      // up to the end of the round's outlook
+	// start is the time of the round, rounded down to whole seconds of the clock.
+	start        time.Duration
+	windows      []window // consecutive; they end where the round stops planning
 	slide        slide
-	reservedFrom []time.Duration // by node, when its earliest reservation begins; never without one
+	reservedFrom []time.Duration // by node: the start of its earliest reservation; never if none
 	idle         []int32         // nodes with free cores
 	startable    []int32         // jobs that may start on idle nodes
 	searched     bitmap          // the nodes of a job's last search for a start
@@ -28,10 +29,11 @@ type backfillRound struct {
 	endsWithoutVictims timeline // of the running jobs that do not give way to the job
 }
 
-// backfill is a round: each job gets the earliest time at which there is room next to the running jobs, by their
-// limits, and the reservations before it. Jobs that can start now do so. Reservations take whole nodes, as in Slurm's
-// plugin sched/backfill. Limits of resources hold a job back only after its nodes are found, so it counts. A round ends
-// when no job is left that could start now: its reservations are forgotten.
+// backfill runs one round of backfill. Each job gets the earliest time at which it fits beside the running jobs, which
+// are expected to end at their time limits, and beside earlier reservations. Jobs that can start now do so.
+// Reservations take whole nodes, as in Slurm's plugin sched/backfill. A job that a limit of resources holds back still
+// counts as tried, because the limit is checked after its nodes are found. The round ends when no remaining job could
+// start now. Its reservations are then dropped.
 func (p *periodic) backfill() error {
 	p.round.start = p.floor(p.Now(), time.Second)
 	all := newBitmap(len(p.cores.perNode))
@@ -90,7 +92,7 @@ func (p *periodic) backfill() error {
 	return nil
 }
 
-// startable returns the waiting jobs, in order, for which enough is free.
+// startable returns the waiting jobs for which enough resources are free now, in the order of the queue.
 func (p *periodic) startable(waiting scheduler.WaitingJobs) []int32 {
 	idle := queue.Limit{Window: scheduler.Never}
 	p.round.idle = p.round.idle[:0]
@@ -109,7 +111,7 @@ func (p *periodic) startable(waiting scheduler.WaitingJobs) []int32 {
 	return p.round.startable
 }
 
-// startsOn reports whether there may be room for a job now on nodes that are not promised to others up to its limit.
+// startsOn reports whether a job may fit now on idle nodes that nobody has reserved until after the job's time limit.
 func (p *periodic) startsOn(job int32) bool {
 	d, free := p.demand(job), p.Machine().Free()
 	end, units := p.round.start+d.limit, int32(0)
@@ -123,7 +125,8 @@ func (p *periodic) startsOn(job int32) bool {
 	return false
 }
 
-// plan starts a job now, or reserves its earliest start. It reports whether there ever are enough nodes for the job.
+// plan starts a job now, or reserves nodes for its earliest start. tried is false if the job was never allowed on
+// enough nodes.
 func (p *periodic) plan(job int32, m *jobRecord) (started, tried bool, err error) {
 	now, end := p.round.start, p.round.windows[len(p.round.windows)-1].to
 	from := now
@@ -133,7 +136,7 @@ func (p *periodic) plan(job int32, m *jobRecord) (started, tried bool, err error
 		ok, gives bool
 	)
 	p.round.slide.begin(len(p.buffers.allowed))
-	p.round.searched = p.round.searched[:0] // the nodes of the last search, on which alone its answer depends
+	p.round.searched = p.round.searched[:0] // no nodes searched yet; equal nodes give an equal result
 	for {
 		p.buffers.allowed.copy(m.partition.nodes)
 		opens := p.removeReserved(m, from, from+m.limit, p.buffers.allowed)
@@ -149,9 +152,9 @@ func (p *periodic) plan(job int32, m *jobRecord) (started, tried bool, err error
 		at := max(first, from)
 		if ok && at <= now {
 			switch on := p.nodesIn(shares); {
-			case on.overlaps(p.cleaning.nodes): // they take jobs in a moment
+			case on.overlaps(p.cleaning.nodes): // nodes still clean up after ended jobs
 				at, later = now+time.Second, 0
-			case !gives: // its nodes are chosen again among those that take jobs
+			case !gives: // the job starts now, on nodes that are not in cleanup
 				p.buffers.allowed.minus(p.cleaning.nodes)
 				shares, _ = p.fit(job, p.Machine().Free(), p.buffers.allowed)
 				return true, true, p.begin(job, shares, "delays no reservation")
@@ -176,7 +179,7 @@ func (p *periodic) plan(job int32, m *jobRecord) (started, tried bool, err error
 			p.reserve(on, at, at+m.limit)
 			return false, tried, nil
 		}
-		if at <= from { // the next instant at which a reservation ends
+		if at <= from { // continue at the next end of a reservation
 			if at = p.round.nextEnd(from); at == 0 {
 				return false, tried, nil
 			}
@@ -185,7 +188,7 @@ func (p *periodic) plan(job int32, m *jobRecord) (started, tried bool, err error
 	}
 }
 
-// nodesIn are the nodes of some shares.
+// nodesIn returns the set of nodes in shares.
 func (p *periodic) nodesIn(shares []share) bitmap {
 	on := newBitmap(len(p.cores.perNode))
 	for _, s := range shares {
@@ -194,11 +197,12 @@ func (p *periodic) nodesIn(shares []share) bitmap {
 	return on
 }
 
-// slide has the nodes that are free in all of a run of consecutive windows, while the run moves forward: for each
-// first window, the nodes of the windows up to mid, and the nodes of the windows behind mid.
+// slide computes which nodes are free in every window of a range, while the range moves forward in time. The range is
+// kept in two parts: upTo[i] has the nodes that are free in all windows from i to before mid, and behind has the nodes
+// that are free in all windows from mid to before next.
 type slide struct {
 	first, mid, next int
-	upTo             []bitmap // by window, from it to mid
+	upTo             []bitmap // by window: nodes free from that window to mid
 	behind           bitmap
 }
 
@@ -210,8 +214,9 @@ func (s *slide) begin(words int) {
 	s.behind.reset()
 }
 
-// move takes the windows that overlap a stretch, which begins no earlier than the one before, and leaves of a set of
-// nodes those that are free in all of them. It returns when others of the set are free first; 0 for never.
+// move moves the range to the windows that overlap the time from from to end, and removes from on the nodes that are
+// reserved in one of them. Successive calls must not go back in time. later is the earliest time at which a removed
+// node may become free; 0 if there is none.
 func (s *slide) move(windows []window, from, end time.Duration, on bitmap) (later time.Duration) {
 	for ; s.next < len(windows) && windows[s.next].from <= end; s.next++ {
 		s.behind.and(windows[s.next].free)
@@ -219,7 +224,7 @@ func (s *slide) move(windows []window, from, end time.Duration, on bitmap) (late
 	for s.first < s.next && windows[s.first].to <= from {
 		s.first++
 	}
-	if s.first >= s.mid { // those behind become the first
+	if s.first >= s.mid { // all windows of the first part are passed: merge the second part into it
 		for len(s.upTo) < s.next {
 			s.upTo = append(s.upTo, make(bitmap, len(on)))
 		}
@@ -240,7 +245,7 @@ func (s *slide) move(windows []window, from, end time.Duration, on bitmap) (late
 	return later
 }
 
-// more returns the end of the first window that some nodes of a set follow which are not free in it.
+// more returns the end of the first window after which a node of on becomes free; 0 if there is none up to end.
 func (s *slide) more(windows []window, end time.Duration, on bitmap) time.Duration {
 	for i := s.first; i+1 < len(windows); i++ {
 		for k, word := range windows[i+1].free {
@@ -255,7 +260,7 @@ func (s *slide) more(windows []window, end time.Duration, on bitmap) time.Durati
 	return 0
 }
 
-// nextEnd returns the end of the window in which an instant is; 0 for the last.
+// nextEnd returns the end of the window that contains the time at; 0 for the last window.
 func (b *backfillRound) nextEnd(at time.Duration) time.Duration {
 	for i, w := range b.windows {
 		if w.to > at && i < len(b.windows)-1 {
@@ -265,7 +270,7 @@ func (b *backfillRound) nextEnd(at time.Duration) time.Duration {
 	return 0
 }
 
-// reserved reports whether one of the nodes is reserved at some time of a stretch.
+// reserved reports whether a node of on is reserved at some time between from and to.
 func (b *backfillRound) reserved(on bitmap, from, to time.Duration) bool {
 	for _, w := range b.windows {
 		if w.to > from && w.from < to && !on.within(w.free) {
@@ -275,8 +280,9 @@ func (b *backfillRound) reserved(on bitmap, from, to time.Duration) bool {
 	return false
 }
 
-// reserve takes nodes out of the windows of a stretch, rounded to the resolution. Of these windows and their neighbors,
-// the first two with the same nodes become one, as in Slurm's plugin: when a job is tried again depends on it.
+// reserve marks nodes as reserved between two times, which it rounds down to the resolution. It then merges the first
+// two neighboring windows that have the same nodes, and no others. Slurm's plugin does the same, and the windows decide
+// when a job is tried again.
 func (p *periodic) reserve(on bitmap, from, to time.Duration) {
 	from = p.floor(from, p.Resolution)
 	to = max(p.floor(to, p.Resolution), from+p.Resolution)
@@ -297,7 +303,7 @@ func (p *periodic) reserve(on bitmap, from, to time.Duration) {
 	}
 }
 
-// cut divides the window in which an instant is.
+// cut splits the window that contains the time at into two windows.
 func (b *backfillRound) cut(at time.Duration) {
 	for i, w := range b.windows {
 		if w.from < at && at < w.to {
@@ -308,9 +314,9 @@ func (b *backfillRound) cut(at time.Duration) {
 	}
 }
 
-// earliest finds the time at which there is room for a job on some nodes as running jobs end, in groups whose ends are
-// close together. It reports whether there is room now if others give way. Beyond an instant that is not 0, the time
-// may be less than the true one, without nodes.
+// earliest finds the earliest time at which a job fits on some nodes as running jobs end. Ends that are close together
+// count as one. gives reports that the job fits now if other jobs are preempted. If until is not 0 and the job does not
+// fit before it, earliest returns some time after until, and no shares.
 func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.Duration, shares []share, ok, gives bool) {
 	now := p.round.start
 	free, need := p.Machine().Free(), p.View.Job(job).Request()
@@ -349,7 +355,7 @@ func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.
 		return 0, nil, false, false
 	}
 	group, barrier, given := p.Grouping, p.floor(ends.running[i].end, p.Grouping)+p.Grouping, -1
-	for i >= 0 { // the last of a group is followed by no job whose end is close
+	for i >= 0 { // each step handles one group of jobs that end close together
 		last := ends.next(on, max(i, ends.upTo(barrier+group)-1))
 		if last < 0 {
 			last = ends.last(on)
@@ -358,7 +364,7 @@ func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.
 		if until > 0 && at > until {
 			return at, nil, true, false
 		}
-		if ends.cores(on, last+1) >= need { // most groups are passed over by that
+		if ends.cores(on, last+1) >= need { // this quick check excludes most groups
 			if d := p.demand(job); d.core {
 				ends.coresAt(on, last+1, p.buffers.rooms)
 			} else {

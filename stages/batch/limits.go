@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// usage counts the limited resources that jobs hold, and the jobs.
+// usage is the number of cores, nodes and GPUs that jobs hold, and the number of running and submitted jobs.
 type usage struct{ cores, nodes, gpus, jobs, submitted int }
 
 func (u *usage) add(o usage, sign int) {
@@ -18,14 +18,14 @@ func (u *usage) add(o usage, sign int) {
 	u.submitted += sign * o.submitted
 }
 
-// counters has the usage under each limit.
+// counters has the usage that counts against each limit.
 type counters struct {
 	assoc map[*association]*usage
 	qos   map[*QOS]*usage
 	users map[userOf]*usage
 }
 
-// userOf is a user in a quality of service.
+// userOf is a user within a quality of service. Such a user has separate limits.
 type userOf struct {
 	qos  *QOS
 	user string
@@ -35,7 +35,7 @@ func newCounters() *counters {
 	return &counters{map[*association]*usage{}, map[*QOS]*usage{}, map[userOf]*usage{}}
 }
 
-// counterOf returns a counter, which begins with nothing.
+// counterOf returns the counter for a key, and creates it at zero if it is missing.
 func counterOf[K comparable](of map[K]*usage, key K) *usage {
 	u := of[key]
 	if u == nil {
@@ -45,7 +45,7 @@ func counterOf[K comparable](of map[K]*usage, key K) *usage {
 	return u
 }
 
-// count adds the resources of a job, or subtracts them.
+// count adds (sign 1) or subtracts (sign -1) usage from all counters that apply to a job.
 func (c *counters) count(m *jobRecord, user string, what usage, sign int) {
 	for a := m.assoc; a != nil; a = a.parent {
 		counterOf(c.assoc, a).add(what, sign)
@@ -64,7 +64,7 @@ func (m *jobRecord) rules() []*QOS {
 	return []*QOS{m.over, m.qos}
 }
 
-// inherited is the first value above zero of a user and the accounts above.
+// inherited returns the first limit above zero of an association and its parent accounts; 0 if none is set.
 func inherited(a *association, of func(*Limits) int) int {
 	for ; a != nil; a = a.parent {
 		if v := of(&a.Limits); v > 0 {
@@ -76,7 +76,7 @@ func inherited(a *association, of func(*Limits) int) int {
 
 func exceeds(value, limit int) bool { return limit > 0 && value > limit }
 
-// refuses says which limit a job exceeds when it is submitted; empty for none.
+// refuses returns a description of the limit that forbids to submit a job; empty if no limit does.
 func (c *counters) refuses(m *jobRecord, user string) string {
 	for _, q := range m.rules() {
 		if exceeds(counterOf(c.qos, q).submitted+1, q.GroupSubmit) || exceeds(counterOf(c.users, userOf{q,
@@ -95,12 +95,13 @@ func (c *counters) refuses(m *jobRecord, user string) string {
 	return ""
 }
 
-// holds says which limit keeps a job from running now; empty for none.
+// holds returns a description of the limit that keeps a job from running now; empty if no limit does.
 func (c *counters) holds(m *jobRecord, j *scheduler.Job) string {
 	return cmp.Or(c.jobs(m, j), c.resources(m, j))
 }
 
-// jobs says which limit of the number of jobs, or of their times, keeps a job from running.
+// jobs checks the limits on running jobs and on time limits. It returns a description of the exceeded limit; empty if
+// there is none.
 func (c *counters) jobs(m *jobRecord, j *scheduler.Job) string {
 	for _, q := range m.rules() {
 		switch {
@@ -127,7 +128,8 @@ func (c *counters) jobs(m *jobRecord, j *scheduler.Job) string {
 	return ""
 }
 
-// resources says which limit of cores, nodes or GPUs keeps a job from running.
+// resources checks the limits on cores, nodes and GPUs. It returns a description of the exceeded limit; empty if there
+// is none.
 func (c *counters) resources(m *jobRecord, j *scheduler.Job) string {
 	least := max(m.sub.MinNodes, j.Nodes, 1)
 	group := func(used *usage, l *Limits) bool {

@@ -108,10 +108,10 @@ func checkPhase(s policy.Settings) error {
 	return err
 }
 
-// randomPhase makes the batch system start at another instant in each replicate.
+// randomPhase is the value of phase that draws another start of the batch system for each replicate.
 const randomPhase = "random"
 
-// begun returns when the batch system was started.
+// begun returns the time at which the batch system started, relative to the first arrival.
 func (f *factors) begun(seed int64) (time.Duration, error) {
 	if f.Phase == randomPhase {
 		return -time.Duration(workload.Stream(seed, "phase").Int64N(int64(time.Hour))), nil
@@ -119,30 +119,30 @@ func (f *factors) begun(seed int64) (time.Duration, error) {
 	return time.ParseDuration(f.Phase)
 }
 
-// multifactor is the order in a run.
+// multifactor is the state of the order in one run.
 type multifactor struct {
 	factors
 	*clusterConfig
 	blocksErr error         // the first mistake in the blocks of the policy
-	first     time.Duration // when the system was started
-	next      time.Duration // when priorities are brought up to date
-	last      time.Duration // when they were
-	lastLook  time.Duration // when the queue was looked at last
+	first     time.Duration // when the batch system started
+	next      time.Duration // the next update of usage and priorities
+	last      time.Duration // the last update of usage and priorities
+	lastLook  time.Duration // the last time that the queue was checked
 	round     int
-	seen      []int   // by job, the round of its priority
-	priority  []int64 // by job
-	cores     float64 // of the cluster
+	seen      []int   // by job: the round in which its priority was computed
+	priority  []int64 // by job; 0 if not computed yet
+	cores     float64 // total cores of the cluster
 	running   []stretch
-	slot      []int32 // in running, by job; -1 for none
-	active    []int32 // jobs that wait or run, without Fair Tree
+	slot      []int32 // by job: its index in running; -1 if it does not run
+	active    []int32 // jobs that wait or run, by number; unused with Fair Tree
 	after     time.Duration
-	left      float64 // the weight of usage after that time
-	changed   bool    // since Rerank was asked last
+	left      float64 // how much usage counts after that time, from 0 to 1
+	changed   bool    // since the last call of Rerank
 	preempter bool
 	clock     time.Duration
 }
 
-// stretch is a running job with its number of cores, and the time since which it holds them.
+// stretch is a running job with its number of cores and the time since when it holds them.
 type stretch struct {
 	job   int32
 	cores int
@@ -167,7 +167,7 @@ func newMultifactor(s policy.Setup) *multifactor {
 	schema.Fill(&t, s.Policy.Settings)
 	m.preempter, m.clock = t.PreemptionBy == "qos", t.Clock
 	if m.blocksErr == nil {
-		for i := range s.Run.Jobs { // all associations are there before any is ranked
+		for i := range s.Run.Jobs { // create all associations before the first shares are computed
 			m.recordOf(&s.Run.Jobs[i])
 		}
 		m.share()
@@ -194,8 +194,8 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 	return -(tier<<40 + m.priority[n])
 }
 
-// ageOf is the age of a job when ages were last updated, in whole seconds. A job has an age after the first update of the
-// queue.
+// ageOf returns the age of a job at the last update of priorities, in whole seconds. The age is 0 until the queue has
+// been checked once with the job in it.
 func (m *multifactor) ageOf(j *scheduler.Job) time.Duration {
 	eligible := m.recordOf(j).eligible
 	if eligible > m.lastLook {
@@ -204,7 +204,7 @@ func (m *multifactor) ageOf(j *scheduler.Job) time.Duration {
 	return max(m.second(m.last)-m.second(eligible), 0)
 }
 
-// priorityOf is the priority of a job of an age: at least 1.
+// priorityOf returns the priority of a job with the given age. It is at least 1.
 func (m *multifactor) priorityOf(j *scheduler.Job, age time.Duration) int64 {
 	sum := 0.0
 	for _, x := range m.partsOf(j, age) {
@@ -213,13 +213,13 @@ func (m *multifactor) priorityOf(j *scheduler.Job, age time.Duration) int64 {
 	return max(int64(sum), 1)
 }
 
-// Part is a weighted factor of a priority.
+// Part is one term of a job's priority: its name, and the factor times its weight.
 type Part struct {
 	Name  string
 	Value float64
 }
 
-// partsOf are the weighted factors of a job, and its nice value.
+// partsOf returns the weighted factors of a job, and its nice value as a negative term. Their sum is its priority.
 func (m *multifactor) partsOf(j *scheduler.Job, age time.Duration) [8]Part {
 	k := m.recordOf(j)
 	relative := func(value, most int) float64 {
@@ -289,7 +289,7 @@ func (m *multifactor) partOf(p *Partition, j *scheduler.Job, resource string) fl
 	return asks / has
 }
 
-// Rerank reports whether priorities have changed since it was asked last.
+// Rerank reports whether priorities have changed since the last call.
 func (m *multifactor) Rerank(now time.Duration) bool {
 	m.catchUp(now)
 	changed := m.changed
@@ -297,7 +297,7 @@ func (m *multifactor) Rerank(now time.Duration) bool {
 	return changed
 }
 
-// catchUp brings usage and priorities up to date at all instants at which that was due.
+// catchUp does all updates of usage and priorities that are due up to now.
 func (m *multifactor) catchUp(now time.Duration) {
 	for m.next <= now {
 		if m.Fair > 0 {
@@ -306,13 +306,13 @@ func (m *multifactor) catchUp(now time.Duration) {
 		m.last, m.changed = m.next, true
 		m.round++
 		m.next += m.Period
-		if m.Fair == 0 && m.next < now { // nothing is added up
+		if m.Fair == 0 && m.next < now { // without fair shares, updates can be skipped
 			m.next += (now - m.next) / m.Period * m.Period
 		}
 	}
 }
 
-// share gives each user a fair share, or, without Fair Tree, each account.
+// share computes the fair shares of all users with Fair Tree, and the shares of all accounts without it.
 func (m *multifactor) share() {
 	if m.Tree {
 		m.rankTree()
@@ -321,7 +321,7 @@ func (m *multifactor) share() {
 	}
 }
 
-// fair is the fair share of a user.
+// fair returns the fair-share factor of an association.
 func (m *multifactor) fair(a *association) float64 {
 	if a.stale {
 		m.charge(a)
@@ -333,10 +333,10 @@ func (m *multifactor) fair(a *association) float64 {
 	return a.factor
 }
 
-// second is the whole second of the clock in which an instant is. Usage and ages are counted in these.
+// second rounds a time down to a whole second of the clock. Slurm counts usage and ages in whole seconds.
 func (m *multifactor) second(at time.Duration) time.Duration { return floor(at, time.Second, m.clock) }
 
-// decayIn returns the remaining weight of usage after a time.
+// decayIn returns the factor by which usage decays in a duration.
 func (m *multifactor) decayIn(d time.Duration) float64 {
 	if m.HalfLife <= 0 {
 		return 1
@@ -347,9 +347,9 @@ func (m *multifactor) decayIn(d time.Duration) float64 {
 	return m.left
 }
 
-// account lets usage decay, and adds that of running jobs since the last update. Without Fair Tree, accounts are
-// charged before, and users at the first of their waiting jobs, in the order of the jobs, or as their next job comes.
-// Slurm was measured to do so.
+// account applies the decay to all usage and adds the usage of running jobs since the last update. Without Fair Tree,
+// the charged usage of accounts is updated first. The charged usage of a user is updated at the first of the user's
+// waiting jobs, or at the user's next arrival. This is how Slurm was measured to work.
 func (m *multifactor) account(now time.Duration) {
 	if !m.Tree {
 		m.share()
@@ -371,7 +371,7 @@ func (m *multifactor) account(now time.Duration) {
 	}
 }
 
-// use adds a job's usage since the last update, up to an instant. It has decayed by the length of that time.
+// use adds the usage of a job between the last update and to. This usage is already decayed by the length of that time.
 func (m *multifactor) use(r stretch, to time.Duration) {
 	d := m.second(to) - m.second(max(r.from, m.last))
 	if d <= 0 {
@@ -391,7 +391,7 @@ func (m *multifactor) decay(a *association, by float64) {
 	}
 }
 
-// OnEvent receives the events of a run.
+// OnEvent updates the running jobs and their usage after an event.
 func (m *multifactor) OnEvent(e *scheduler.Event) {
 	if m.Fair == 0 || e.Job < 0 || slices.Contains(uneventful, e.Kind) {
 		return
@@ -423,29 +423,29 @@ func (m *multifactor) OnEvent(e *scheduler.Event) {
 	}
 }
 
-// ends are the events with which a job is over.
+// ends are the kinds of events that end a job.
 var ends = []scheduler.EventKind{scheduler.Finish, scheduler.Fail, scheduler.Stop}
 
-// uneventful are events that do not change a job's holdings.
+// uneventful are the kinds of events that do not change the resources that a job holds.
 var uneventful = []scheduler.EventKind{scheduler.Request, scheduler.Level, scheduler.Predict, scheduler.Decided}
 
-// Priorities are the priorities of the jobs of a run. They follow its events.
+// Priorities computes the priorities of jobs of a run. It must receive the events of the run through OnEvent.
 type Priorities = multifactor
 
-// NewPriorities returns the priorities of a run of a policy with the order multifactor. The error describes a
-// mistake in the blocks of the policy.
+// NewPriorities returns the priorities for a run whose policy has the order multifactor. The error describes a mistake
+// in the blocks of the policy.
 func NewPriorities(s policy.Setup) (*Priorities, error) {
 	m := newMultifactor(s)
 	return m, m.blocksErr
 }
 
-// Of returns the weighted factors of a waiting job, as they were brought up to date last, and its nice value.
+// Of returns the weighted factors of a waiting job at the last update, and its nice value as a negative term.
 func (m *multifactor) Of(j *scheduler.Job) [8]Part {
 	return m.partsOf(j, m.ageOf(j))
 }
 
-// Usage returns the decayed core seconds and the fair-share factor of a user in an account; of the account itself where
-// the user is empty.
+// Usage returns the decayed usage, in core seconds, and the fair-share factor of a user in an account. If user is
+// empty, it returns the values of the account itself. ok is false if the user or account is unknown.
 func (m *multifactor) Usage(account, user string) (coreSeconds, factor float64, ok bool) {
 	a := m.accounts[account]
 	if user != "" {

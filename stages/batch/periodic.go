@@ -11,38 +11,38 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// never is later than any instant of a run, and can be added to.
+// never is later than any time of a run. It is small enough that durations can be added without overflow.
 const never = scheduler.Never / 4
 
-// periodic is the admission of a run: looks at the queue in its order, and rounds of backfill.
+// periodic is the admission policy of one run. It checks the queue in its order, and runs rounds of backfill.
 type periodic struct {
 	scheduler.View
 	scheduler.Actions
 	periodicArgs
 	*clusterConfig
-	order      *multifactor // nil for another order
-	orderRound int          // of the order's priorities, at the last dispatch
+	order      *multifactor // nil if the policy has another order
+	orderRound int          // the round of the order's priorities at the last dispatch
 	blocksErr  error        // the first mistake in the policy's blocks
 
 	arrived          []int32          // jobs that have arrived since the last dispatch
-	waiting          int              // how many jobs wait
-	waitReasons      map[int32]string // by waiting job, the limit that held it back
+	waiting          int              // number of waiting jobs
+	waitReasons      map[int32]string // by number of a waiting job: the limit that held it back
 	eligibility      eligibility
 	running          runningJobs
 	limits           *counters
 	preemption       preemption
 	cleaning         pendingCleanups
-	reservationEdges []time.Duration // when reservations begin or end, from now on
+	reservationEdges []time.Duration // future starts and ends of reservations
 
 	passes  schedulingPasses
-	wokenUp bool // a wakeup has come since the last dispatch
+	wokenUp bool // whether a wakeup came since the last dispatch
 	round   backfillRound
 	cores   coreNumbers
 	packer  packer
 	buffers buffers
 }
 
-// buffers is memory that is used again for each job or look.
+// buffers is memory that is reused between jobs, to avoid allocations.
 type buffers struct {
 	blocked   bitmap // nodes of partitions with a job that cannot start
 	allowed   bitmap // nodes on which a job may start
@@ -103,7 +103,7 @@ func (p *periodic) OnEvent(e *scheduler.Event) {
 	}
 }
 
-// start records that a job runs.
+// start records the start or resumption of a job.
 func (p *periodic) start(e *scheduler.Event) {
 	job := int32(e.Job)
 	j := &p.run.Jobs[job]
@@ -124,7 +124,7 @@ func (p *periodic) start(e *scheduler.Event) {
 	p.passes.recordChange(e.At)
 }
 
-// end records the end of a running job's attempt, or of a waiting job.
+// end records that a job stopped running, or left the queue.
 func (p *periodic) end(e *scheduler.Event) {
 	job := int32(e.Job)
 	j, a := &p.run.Jobs[job], p.running.allocations[job]
@@ -185,7 +185,7 @@ func (p *periodic) NextWakeup() time.Duration {
 	return min(at, p.passes.next())
 }
 
-// OnWakeup implements scheduler.TimedPolicy. The clock decides which work is due.
+// OnWakeup implements scheduler.TimedPolicy. The next Admit finds out which work is due.
 func (p *periodic) OnWakeup() { p.wokenUp = true }
 
 // AsksAlways makes the kernel ask for admissions even when no job waits: running jobs may have reached their limits.
@@ -232,7 +232,7 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Actions) error {
 	return p.act(now)
 }
 
-// evictDue ends jobs that run beyond their limit or whose grace time is over.
+// evictDue ends jobs that exceed their time limit, or whose grace time after a preemption is over.
 func (p *periodic) evictDue(now time.Duration) error {
 	for len(p.preemption.evictions) > 0 && p.preemption.evictions[0].at <= now {
 		g := p.preemption.evictions[0]
@@ -247,7 +247,7 @@ func (p *periodic) evictDue(now time.Duration) error {
 	return nil
 }
 
-// evict has a running job give way.
+// evict ends, pauses or requeues a running job, depending on mode.
 func (p *periodic) evict(job int32, mode string) error {
 	switch mode {
 	case "limit":
@@ -266,7 +266,8 @@ func (p *periodic) evict(job int32, mode string) error {
 	return p.Actions.(scheduler.ClusterActions).Requeue(job, "it gives way")
 }
 
-// receive takes the jobs that have come, and refuses those beyond a limit.
+// receive handles the jobs that arrived since the last dispatch. It cancels those that exceed a limit on submitted
+// jobs.
 func (p *periodic) receive() error {
 	for len(p.arrived) > 0 {
 		job := p.arrived[0]
@@ -290,7 +291,7 @@ func (p *periodic) receive() error {
 	return nil
 }
 
-// queue returns the waiting jobs, which age from now on.
+// queue returns the waiting jobs, and records that the queue was checked now: jobs age only after a check.
 func (p *periodic) queue() scheduler.WaitingJobs {
 	if p.order != nil {
 		p.order.lastLook = p.Now()
@@ -298,8 +299,8 @@ func (p *periodic) queue() scheduler.WaitingJobs {
 	return p.View.Waiting()
 }
 
-// look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start no
-// later job starts, and no job of other partitions starts on its nodes.
+// look tries to start the first depth jobs of the queue, in order. If a job cannot start, later jobs of its partition
+// do not start either, nor does any job on nodes of that partition.
 func (p *periodic) look(depth int) error {
 	clear(p.buffers.blocked)
 	waiting := p.queue()
@@ -349,7 +350,7 @@ func (p *periodic) look(depth int) error {
 	}
 }
 
-// try starts a job on some nodes if there is room, or has others give way to it.
+// try starts a job if it fits on the given nodes. Otherwise it preempts others for the job, if the policy does so.
 func (p *periodic) try(job int32, on bitmap, why string) (started bool, err error) {
 	m := p.member(job)
 	if m.reason != "" || p.limits.holds(m, &p.run.Jobs[job]) != "" {
@@ -365,7 +366,7 @@ func (p *periodic) try(job int32, on bitmap, why string) (started bool, err erro
 	return false, nil
 }
 
-// begin starts a job.
+// begin starts a job on the nodes in shares.
 func (p *periodic) begin(job int32, shares []share, why string) error {
 	p.buffers.unitNodes = p.buffers.unitNodes[:0]
 	for _, s := range shares {
@@ -377,13 +378,13 @@ func (p *periodic) begin(job int32, shares []share, why string) error {
 	return p.Start(job, j.Request(), p.buffers.unitNodes, why)
 }
 
-// demand is the number of equal units that a waiting job needs.
+// demand is what a waiting job requests: a number of equal units.
 type demand struct {
 	*jobRecord
 	unit    cluster.Room
 	count   int
 	divided bool
-	core    bool // a unit is a core and nothing else
+	core    bool // whether a unit is one core and nothing else
 }
 
 func (p *periodic) demand(job int32) demand {
@@ -392,7 +393,7 @@ func (p *periodic) demand(job int32) demand {
 	return demand{p.recordOf(v.Job()), unit, count, v.Job().Divided, unit == cluster.Room{Cores: 1}}
 }
 
-// units returns how many units of a job a node has room for.
+// units returns how many units of a job fit on a node.
 func (p *periodic) units(node int, rooms []cluster.Room, d *demand) int32 {
 	n := rooms[node].Cores
 	whole := d.exclusive() || p.running.wholeNodes.has(node)
@@ -411,12 +412,13 @@ func (p *periodic) units(node int, rooms []cluster.Room, d *demand) int32 {
 	return n
 }
 
-// fit finds nodes for a job among some nodes, given their free resources.
+// fit chooses nodes for a job from the set on, given the free resources of each node. ok is false if the job does not
+// fit.
 func (p *periodic) fit(job int32, rooms []cluster.Room, on bitmap) ([]share, bool) {
 	d := p.demand(job)
 	clear(p.packer.units)
 	if d.core && d.divided && d.sub.MaxNodes != 1 && !d.exclusive() && p.running.exclusive == 0 && len(d.sub.Features) == 0 {
-		on.each(func(v int) { p.packer.units[v] = rooms[v].Cores }) // most jobs
+		on.each(func(v int) { p.packer.units[v] = rooms[v].Cores }) // the fast path for most jobs
 	} else {
 		on.each(func(v int) { p.packer.units[v] = p.units(v, rooms, &d) })
 	}
@@ -431,8 +433,8 @@ func (p *periodic) fit(job int32, rooms []cluster.Room, on bitmap) ([]share, boo
 	return shares, ok
 }
 
-// placeAlike is place for a job whose nodes must all have the same of several features: the first feature with enough nodes
-// counts.
+// placeAlike places a job whose nodes must all have the same one of several alternative features. It takes the first
+// feature with enough nodes.
 func (p *periodic) placeAlike(features []string, units int32, least, most int) ([]share, bool) {
 	i := slices.IndexFunc(features, func(f string) bool { return alternatives(f) != nil })
 	if i < 0 {
@@ -453,7 +455,7 @@ func (p *periodic) placeAlike(features []string, units int32, least, most int) (
 	return nil, false
 }
 
-// suits reports whether a node has everything that a job asks for by name.
+// suits reports whether a node has all features that a job requests.
 func (p *periodic) suits(node int, m *jobRecord) bool {
 	for _, f := range m.sub.Features {
 		if !p.has(node, f) {

@@ -10,7 +10,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// Periodic is the backfill with two schedulers.
+// Periodic is the backfill policy that checks the queue and runs rounds of backfill at separate intervals, as Slurm
+// does.
 const Periodic policy.Backfill = "periodic"
 
 // periodicArgs are the arguments of the backfill.
@@ -154,7 +155,7 @@ func checkInstants(s policy.Settings) (string, error) {
 	return "releases", err
 }
 
-// releases returns how long the nodes of single jobs take no other jobs, by their ends.
+// releases returns the cleanup times of single jobs, by name: one time for each end of the job.
 func (t *periodicArgs) releases() (map[string][]time.Duration, error) {
 	all := map[string][]time.Duration{}
 	for _, r := range t.Releases {

@@ -48,11 +48,12 @@ type Reservation struct {
 	nodes bitmap
 }
 
-// removeReserved removes from a set of nodes those that reservations keep from a job at some time of a stretch, and
-// returns when the first of these reservations ends; 0 for none. For a job with a reservation it is when that begins.
+// removeReserved removes from on the nodes that reservations deny to a job at some time between from and to. later is
+// the earliest end of these reservations; 0 if there are none. If the job names a reservation that is not active, on
+// becomes empty and later is the reservation's start.
 func (p *periodic) removeReserved(m *jobRecord, from, to time.Duration, on bitmap) (later time.Duration) {
 	for _, r := range p.reservations {
-		if r.From >= to { // and so do all that follow
+		if r.From >= to { // reservations are sorted by From
 			break
 		}
 		if r == m.reservation || r.Until <= from || r.Sudden && r.From > p.Now() {
@@ -73,7 +74,7 @@ func (p *periodic) removeReserved(m *jobRecord, from, to time.Duration, on bitma
 	return later
 }
 
-// edgesOfReservations are the instants at which reservations begin and end, in order.
+// edgesOfReservations returns the times at which reservations start and end, sorted.
 func (cfg *clusterConfig) edgesOfReservations() (list []time.Duration) {
 	for _, r := range cfg.reservations {
 		list = append(list, r.From, r.Until)
@@ -82,7 +83,7 @@ func (cfg *clusterConfig) edgesOfReservations() (list []time.Duration) {
 	return slices.Compact(list)
 }
 
-// noticeOpenNodes notices nodes that take jobs from now on: reservations have ended, or jobs have been removed.
+// noticeOpenNodes handles nodes that become usable: a reservation ended, or the cleanup after a job is over.
 func (p *periodic) noticeOpenNodes(now time.Duration) {
 	for len(p.reservationEdges) > 0 && p.reservationEdges[0] <= now {
 		p.reservationEdges = p.reservationEdges[1:]

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// counts has a number of cores for each node, one bitmap for each binary digit: the sum over a set of nodes is some
-// counts of bits.
+// counts stores a number of cores for each node as binary digits: bitmap i has digit i of all nodes. The sum over a set
+// of nodes then needs only a few counts of bits.
 type counts []bitmap
 
 func newCounts(nodes, most int) counts {
@@ -51,26 +51,27 @@ func (c counts) sum(on bitmap) (cores int32) {
 	return cores
 }
 
-// timeline has the free cores of the nodes as running jobs end.
+// timeline computes the free cores of each node after a number of running jobs have ended.
 type timeline struct {
-	running     []runningJob // by end; nil for a timeline that is not built
+	running     []runningJob // sorted by end; nil before build
 	free        []cluster.Room
 	allocations []allocation // by job
 	marks       []mark
-	ready       int // the last mark that is made
+	ready       int // index of the last computed mark
 }
 
-// mark is an instant of a timeline: some of the jobs have ended.
+// mark is a point of a timeline, after k × few jobs have ended for mark k.
 type mark struct {
 	free counts
-	next bitmap // the nodes of the jobs that end up to the next mark
+	next bitmap // nodes of the jobs that end before the next mark
 }
 
-// few is how many ends are between two marks. A look begins at a mark and adds the ends after it, so answers do not depend
-// on it.
+// few is the number of job ends between two marks. It affects speed and not results: a query starts at a mark and adds
+// the ends after it.
 const few = 8
 
-// build makes the timeline of running jobs, from the free resources of each node. Marks follow as they are asked for.
+// build initializes the timeline from the free resources of each node and the running jobs. Marks are computed when
+// they are first needed.
 func (t *timeline) build(free []cluster.Room, most counts, running []runningJob, allocations []allocation) {
 	t.free, t.running, t.allocations, t.ready = free, append(make([]runningJob, 0, 1), running...), allocations, 0
 	for len(t.marks) <= len(running)/few {
@@ -88,7 +89,7 @@ func (t *timeline) build(free []cluster.Room, most counts, running []runningJob,
 	t.foresee(0)
 }
 
-// foresee notes the nodes of the jobs that end between a mark and the next.
+// foresee records the nodes of the jobs that end between mark k and the next mark.
 func (t *timeline) foresee(k int) {
 	clear(t.marks[k].next)
 	for _, r := range t.running[k*few : min((k+1)*few, len(t.running))] {
@@ -96,7 +97,7 @@ func (t *timeline) foresee(k int) {
 	}
 }
 
-// mark returns a mark.
+// mark returns mark k, and computes it if necessary.
 func (t *timeline) mark(k int) *mark {
 	for ; t.ready < k; t.ready++ {
 		at, next := &t.marks[t.ready], &t.marks[t.ready+1]
@@ -113,7 +114,7 @@ func (t *timeline) mark(k int) *mark {
 	return &t.marks[k]
 }
 
-// cores returns the free cores of some nodes after a number of ends.
+// cores returns the free cores on some nodes after the given number of job ends.
 func (t *timeline) cores(on bitmap, ends int) int32 {
 	sum := t.mark(ends / few).free.sum(on)
 	for _, r := range t.running[ends/few*few : ends] {
@@ -126,7 +127,8 @@ func (t *timeline) cores(on bitmap, ends int) int32 {
 	return sum
 }
 
-// coresAt writes the free cores of some nodes then, and leaves other resources.
+// coresAt sets the free cores of some nodes in rooms to their value after the given number of job ends. Other resources
+// in rooms stay unchanged.
 func (t *timeline) coresAt(on bitmap, ends int, rooms []cluster.Room) {
 	on.each(func(v int) { rooms[v].Cores = 0 })
 	for i, digit := range t.mark(ends / few).free {
@@ -143,7 +145,7 @@ func (t *timeline) coresAt(on bitmap, ends int, rooms []cluster.Room) {
 	}
 }
 
-// next returns the first job, from one on, that holds some of the nodes; -1 for none.
+// next returns the index of the first job at or after from that holds some of the nodes; -1 if there is none.
 func (t *timeline) next(on bitmap, from int) int {
 	for i := from; i < len(t.running); i++ {
 		for (i == from || i%few == 0) && i < len(t.running) && !t.mark(i/few).next.overlaps(on) {
@@ -156,7 +158,7 @@ func (t *timeline) next(on bitmap, from int) int {
 	return -1
 }
 
-// last returns the last job that holds some of the nodes, and does not end before one that does.
+// last returns the index of the last running job that holds some of the nodes; 0 if none does.
 func (t *timeline) last(on bitmap) int {
 	i := len(t.running) - 1
 	for i > 0 && !t.allocations[t.running[i].job].on.overlaps(on) {
@@ -165,7 +167,7 @@ func (t *timeline) last(on bitmap) int {
 	return i
 }
 
-// upTo returns how many jobs end up to an instant.
+// upTo returns how many jobs end at or before a time.
 func (t *timeline) upTo(at time.Duration) int {
 	n, _ := slices.BinarySearchFunc(t.running, at+1, func(r runningJob, at time.Duration) int {
 		return cmp.Compare(r.end, at)
