@@ -95,16 +95,18 @@ func (c *Collector) passes(at table.Micros) {
 	}
 }
 
-// OfferedLoad returns the load of the cell; closed reports whether it was closed before its jobs were done.
+// Load returns the load of the cell. The argument closed reports whether the cell was closed before its jobs were done.
 //
-// Work is the work that arrived and did not run yet: under a stable load it comes and goes, under too high a load
-// it grows with each arrival. At a load of exactly 1 the work that waits after n arrivals is |N(0, σ²n)|, where σ²n
-// is the variance of work arrived minus work that could be done (reflected Brownian motion: J. M. Harrison,
-// "Brownian Motion and Stochastic Flow Systems", 1985); at lower loads it is less. A cell is saturated when more
-// waits at the last arrival than one cell in a hundred would have at a load of 1, and more than half-way. The
-// variance comes from batch means (A. M. Law, W. D. Kelton, "Simulation Modeling and Analysis"), which allow for
-// arrivals that come in bursts. Cells of fewer than 100 jobs are not judged. Where arrivals come in such bursts
-// that this test cannot decide, a cell is saturated when more than a tenth of all jobs, and more than 100, wait at
+// It decides as follows whether the cell is saturated. The backlog is the work that has arrived and has not run yet.
+// Under a load below 1 it rises and falls; under a load above 1 it grows with each arrival. At a load of exactly 1, the
+// backlog after n arrivals is distributed as |N(0, σ²n)|, where σ²n is the variance of the work that arrived minus the
+// work that could be done (reflected Brownian motion: J. M. Harrison, "Brownian Motion and Stochastic Flow Systems",
+// 1985). At lower loads it is smaller.
+//
+// A cell is saturated if its backlog at the last arrival is larger than 99 of 100 cells would have at a load of 1, and
+// larger than half-way. The variance comes from batch means, which allow for arrivals in bursts (A. M. Law, W. D.
+// Kelton, "Simulation Modeling and Analysis"). Cells of fewer than 100 jobs are never judged saturated this way. If
+// bursts are too long for this test, a cell is saturated if more than a tenth of all jobs, and more than 100, wait at
 // the last arrival, and more than half-way.
 func (c *Collector) Load(closed bool) OfferedLoad {
 	l := OfferedLoad{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0, Queued: c.backlog.marks[1].queued}

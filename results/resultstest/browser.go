@@ -1,4 +1,4 @@
-// Browser shows pages to a headless Chromium, for tests. Without one they are skipped.
+// This file shows pages in a headless Chromium, for tests. Tests that need it are skipped if it is not installed.
 
 package resultstest
 
@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// patience is how long Until waits at most: machines that run tests can be slow.
+// patience is the maximum time that Until waits. It is long since machines that run tests can be slow.
 const patience = 2 * time.Minute
 
-// Page is a page in a separate browser.
+// Page is a page in a browser process of its own.
 type Page struct {
 	t       testing.TB
 	to      *os.File
 	from    *bufio.Reader
 	session string
-	last    int // number of the last command
+	last    int // number of the last command to the browser
 	// troubles holds the messages of the browser's console so far.
 	troubles []string
 }
 
-// Open opens an address in a window of a size in CSS pixels, and waits until it is loaded. With dark, the reader
-// asks for dark pages. The browser ends with the test.
+// Open opens an address in a browser window and waits until the page is loaded. Width and height are in CSS pixels. If
+// dark is true, the browser prefers dark pages. The browser ends with the test.
 func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 	t.Helper()
 	path := program()
@@ -51,7 +51,7 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--hide-scrollbars",
 		"--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
-	cmd.ExtraFiles = []*os.File{theirIn, theirOut} // 3 and 4, by which it is spoken to
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4, which carry commands and answers
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 		_ = cmd.Wait()
 		ourOut.Close()
 		ourIn.Close()
-		_ = os.RemoveAll(profile) // files that its processes still write may stay: that is no error
+		_ = os.RemoveAll(profile) // ignore errors: the browser's processes may still write files there
 	})
 	var target struct {
 		TargetID  string `json:"targetId"`
@@ -88,15 +88,16 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 	return p
 }
 
-// Troubles returns the messages of the browser's console on the page so far: errors of its scripts, and violations
-// of its policy.
+// Troubles returns the messages of the browser's console so far: errors of scripts, and violations of the page's
+// content security policy.
 func (p *Page) Troubles() []string {
 	p.t.Helper()
-	p.Eval("0", nil) // messages before the answer have been read
+	p.Eval("0", nil) // any command makes the page read earlier messages
 	return p.troubles
 }
 
-// Until waits until an expression is true in the page.
+// Until waits until a JavaScript expression is true in the page. The argument what describes the condition in the error
+// message.
 func (p *Page) Until(what, expression string) {
 	p.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -112,7 +113,7 @@ func (p *Page) Until(what, expression string) {
 	}
 }
 
-// program finds the browser; empty without one.
+// program returns the path of the browser; empty if it is not installed.
 func program() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -122,7 +123,8 @@ func program() string {
 	return ""
 }
 
-// Eval evaluates an expression in the page, waits for it if it is a promise, and decodes its value.
+// Eval evaluates a JavaScript expression in the page and decodes its value. If the value is a promise, Eval waits for
+// it.
 func (p *Page) Eval(expression string, into any) {
 	p.t.Helper()
 	var out struct {
@@ -149,7 +151,7 @@ func (p *Page) Eval(expression string, into any) {
 	}
 }
 
-// Screenshot returns a PNG of the first element that a selector names.
+// Screenshot returns a PNG picture of the first element that matches a CSS selector.
 func (p *Page) Screenshot(selector string) []byte {
 	p.t.Helper()
 	var clip map[string]any
@@ -158,13 +160,13 @@ func (p *Page) Screenshot(selector string) []byte {
 	return p.data("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true, "clip": clip})
 }
 
-// Paper shows the page as it is printed, though in one piece, until the end.
+// Paper makes the page look as printed, on the screen, until the test ends.
 func (p *Page) Paper() {
 	p.t.Helper()
 	p.call("Emulation.setEmulatedMedia", map[string]any{"media": "print", "features": []any{}}, nil)
 }
 
-// Print returns the page as it is printed on A4, as PDF.
+// Print returns the page as printed on A4 paper, as PDF.
 func (p *Page) Print() []byte {
 	p.t.Helper()
 	return p.data("Page.printToPDF", map[string]any{"paperWidth": 8.27, "paperHeight": 11.69})
@@ -183,7 +185,7 @@ func (p *Page) data(method string, with map[string]any) []byte {
 	return raw
 }
 
-// message is a message of the browser: the answer to a command, or an event.
+// message is a message from the browser: the answer to a command, or an event.
 type message struct {
 	ID     int             `json:"id"`
 	Method string          `json:"method"`
@@ -233,7 +235,7 @@ func (p *Page) next() message {
 	return m
 }
 
-// call gives a command and decodes its result.
+// call sends a command to the browser and decodes its result.
 func (p *Page) call(method string, with map[string]any, into any) {
 	p.t.Helper()
 	if with == nil {
@@ -259,7 +261,7 @@ func (p *Page) call(method string, with map[string]any, into any) {
 	}
 }
 
-// until waits for an event.
+// until waits for an event of the browser.
 func (p *Page) until(event string) {
 	p.t.Helper()
 	for p.next().Method != event {

@@ -1,5 +1,5 @@
-// Package resultstest makes folders of results for tests: small experiments
-// whose schedules come from a few lines of simulation.
+// Package resultstest creates result folders for tests: small experiments whose schedules come from a short simulation
+// in this package.
 package resultstest
 
 import (
@@ -18,22 +18,20 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Config describes the experiment.
+// Config describes the experiment to create.
 type Config struct {
-	Long, Short int // jobs of each class; the long ones ask for all cores
+	Long, Short int // number of jobs of each class; a long job needs all cores
 	Cores       int
 	Replicates  int
-	Quanta      []time.Duration // one round-robin variant each
-	FailJob     int             // number of a job that fails half-way; -1: none
-	Missing     int             // the number of missing cells at the end of the plan
+	Quanta      []time.Duration // one round-robin variant for each quantum
+	FailJob     int             // number of a job that fails half-way; -1 for no such job
+	Missing     int             // number of cells at the end of the plan that have no results
 	Records     record.Records
-	// Twins makes the cells real ones, each with its simulation: in it jobs take
-	// nine tenths of their time.
+	// Twins makes the cells real runs that have simulations, in which jobs take 0.9 times as long.
 	Twins bool
 }
 
-// Small is the experiment that most tests look at: 2 policies × 5 replicates,
-// 8 jobs on 2 cores.
+// Small returns the experiment that most tests use: 2 policies × 5 replicates, 8 jobs on 2 cores.
 func Small() Config {
 	return Config{
 		Long: 2, Short: 6, Cores: 2, Replicates: 5, Quanta: []time.Duration{300 * time.Millisecond},
@@ -41,7 +39,7 @@ func Small() Config {
 	}
 }
 
-// Write makes the folder of an experiment and returns it.
+// Write creates the folder of the experiment and returns its path.
 func (cfg Config) Write(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "fcfs_vs_rr")
@@ -116,7 +114,7 @@ func (cfg Config) Write(t testing.TB) string {
 	return dir
 }
 
-// Plan is the experiment's plan: FCFS, and round robin with each quantum.
+// Plan returns the experiment's plan: FCFS, and round robin with each quantum.
 func (cfg Config) Plan() record.Plan {
 	p := record.Plan{
 		Schema: 1, Experiment: "fcfs_vs_rr", Seed: 7, Replicates: cfg.Replicates, Axes: []string{"quantum"},
@@ -156,7 +154,7 @@ func (cfg Config) Plan() record.Plan {
 	return p
 }
 
-// setup draws a replicate's jobs, which all policies share, and their true run times.
+// setup draws the jobs of a replicate and their true run times. All policies get the same jobs.
 func (cfg Config) setup(ref record.CellRef) (record.Setup, []time.Duration) {
 	rng := rand.New(rand.NewPCG(uint64(ref.Seed), 1))
 	s := record.Setup{Cell: ref}
@@ -183,12 +181,12 @@ func (cfg Config) setup(ref record.CellRef) (record.Setup, []time.Duration) {
 	return s, work
 }
 
-// sim runs jobs first come first served, or in turns of a quantum.
+// sim simulates jobs in the order of arrival, with round robin if there is a quantum.
 type sim struct {
 	jobs    []scheduler.Job
 	work    []time.Duration
 	cores   int
-	quantum time.Duration // 0: no turns
+	quantum time.Duration // 0 for FCFS
 	fail    int
 	out     scheduler.Recorder
 
@@ -199,7 +197,7 @@ type sim struct {
 	started []bool
 	running []turn
 	free    []bool
-	order   []int // jobs by arrival
+	order   []int // job numbers by arrival
 	done    int
 }
 
@@ -298,7 +296,7 @@ func (s *sim) dispatch() {
 	}
 }
 
-// end takes the cores of the jobs whose work or quantum is over.
+// end takes the cores away from jobs whose work or quantum is over.
 func (s *sim) end() {
 	var still []turn
 	var paused []int
@@ -320,7 +318,7 @@ func (s *sim) end() {
 			s.event(scheduler.Finish, r.job, nil)
 			s.done++
 		case len(s.queue) == 0:
-			// Nobody waits: the job continues with a new quantum.
+			// If no job waits, this job continues with a new quantum.
 			r.until = s.now + min(s.left[r.job], s.quantum)
 			still = append(still, r)
 			continue
@@ -337,8 +335,8 @@ func (s *sim) end() {
 	s.queue = append(s.queue, paused...)
 }
 
-// TwoJobs is a trace worked out by hand, on two cores: "a" asks for both and
-// is paused once, "b" asks for one.
+// TwoJobs returns the events of two jobs on two cores, worked out by hand. Job "a" needs both cores and is paused once;
+// job "b" needs one core.
 //
 //	t:  0    1    2    3    4    5
 //	a:  arrives, runs 0–2, paused 2–3, runs 3–5

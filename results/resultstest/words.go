@@ -12,10 +12,10 @@ var (
 	pieces  = regexp.MustCompile(`<(/?)(\w+)([^>]*)>|[^<]+`)
 )
 
-// ShownWords counts the words of a page that a reader sees before opening anything.
+// ShownWords returns the number of words that a reader of the page sees before opening folded parts.
 func ShownWords(page string) int {
 	var text strings.Builder
-	var closed []bool // of the parts that can be opened, from outside to inside
+	var closed []bool // for each enclosing part that can be opened, from outside to inside: whether it is closed
 	summary := false
 	for _, m := range pieces.FindAllStringSubmatch(unshown.ReplaceAllString(page, ""), -1) {
 		end := m[1] != ""

@@ -6,25 +6,27 @@ import (
 	"slices"
 )
 
-// packFrom is the number of values from which on a Sample packs them. Tests change it.
+// packFrom is the number of values from which a Sample stores its values packed. It is a variable so that tests can
+// change it.
 var packFrom = 1 << 20
 
 const (
-	blockSize   = 1 << 16 // values that are packed together
-	segmentSize = 256     // of them, that are unpacked together
+	blockSize   = 1 << 16 // number of values in a block
+	segmentSize = 256     // number of values in a segment; quantiles unpack whole segments
 )
 
-// block is sorted values in little memory: the differences of whole numbers that have their order. A difference of 0 is
-// followed by the number of further ones in its segment.
+// block holds sorted values in little memory. Each value becomes a whole number such that numbers have the order of the
+// values. The block stores the differences of successive numbers as varints. After a difference of 0 follows the count
+// of further equal numbers in the segment.
 type block struct {
-	micros bool     // the numbers are values in millionths; otherwise they have the bits of values
-	firsts []uint64 // number of each segment's first value
-	at     []int32  // where the differences of each segment begin in text
+	micros bool     // the number of a value is the value in millionths; otherwise it is made of the value's bits
+	firsts []uint64 // number of the first value of each segment
+	at     []int32  // offset in text at which the differences of each segment begin
 	text   []byte
 	n      int
 }
 
-// number returns the whole number of a value.
+// number returns the whole number of a value. See block.
 func number(v float64, micros bool) uint64 {
 	if micros {
 		return uint64(math.Round(v * 1e6))
@@ -36,7 +38,7 @@ func number(v float64, micros bool) uint64 {
 	}
 }
 
-// value returns the value of a number.
+// value returns the value that has the whole number n.
 func (b *block) value(n uint64) float64 {
 	switch {
 	case b.micros:
@@ -47,7 +49,7 @@ func (b *block) value(n uint64) float64 {
 	return math.Float64frombits(^n)
 }
 
-// pack makes a block of values.
+// pack returns a block with these values.
 func pack(values []float64) block {
 	b := block{micros: true, n: len(values)}
 	for _, v := range values {
@@ -77,7 +79,7 @@ func pack(values []float64) block {
 	return b
 }
 
-// radixSort returns numbers in ascending order, and uses their storage.
+// radixSort returns the numbers in ascending order. It overwrites the argument.
 func radixSort(numbers []uint64) []uint64 {
 	const digit = 11
 	least := slices.Min(numbers)
@@ -102,7 +104,7 @@ func radixSort(numbers []uint64) []uint64 {
 	return numbers
 }
 
-// last returns the number of the last value of a segment, or a greater one.
+// last returns an upper bound of the numbers in a segment: the first number of the next segment.
 func (b *block) last(segment int) uint64 {
 	if segment+1 < len(b.firsts) {
 		return b.firsts[segment+1]
@@ -110,14 +112,15 @@ func (b *block) last(segment int) uint64 {
 	return math.MaxUint64
 }
 
-// interval has the values of some blocks from low to high: it counts the ones at its ends, and the ones below it.
+// interval collects the values between low and high. It counts the values equal to low, those equal to high, and those
+// below low.
 type interval struct {
 	low, high          float64
 	below, lows, highs int
 	between            []float64
 }
 
-// add adds a number of equal values.
+// add adds the value v as many times as times says.
 func (in *interval) add(v float64, times int) {
 	switch {
 	case v < in.low:
@@ -133,7 +136,7 @@ func (in *interval) add(v float64, times int) {
 	}
 }
 
-// addTo adds the values to an interval.
+// addTo adds the values of the block to an interval. It unpacks only segments that may overlap with the interval.
 func (b *block) addTo(in *interval) {
 	for s, first := range b.firsts {
 		size := min(segmentSize, b.n-s*segmentSize)
@@ -162,8 +165,9 @@ func (b *block) addTo(in *interval) {
 	}
 }
 
-// quantileOf is QuantileOf for packed values. Of the sorted first values of all segments, one has at most k values
-// before it, and another one at least k+2 up to it: the k-th value and the next one are between them.
+// quantileOf does the work of QuantileOf for packed values. It first bounds the k-th value and the next one, by the
+// sorted first values of all segments: one bound has at most k values before it, and at least k+2 values are up to the
+// other. It then unpacks the values between these bounds only.
 func quantileOf(blocks []block, q float64) float64 {
 	n := 0
 	var firsts []float64
@@ -183,7 +187,7 @@ func quantileOf(blocks []block, q float64) float64 {
 		blocks[i].addTo(&in)
 	}
 	part := q*float64(n-1) - float64(k)
-	// Two of the equal values at each end are enough.
+	// The values low and high may occur very often. Interpolation needs at most two of each.
 	k -= in.below
 	after := max(0, in.lows-k)
 	near := append(in.between, slices.Repeat([]float64{in.low}, min(2, after))...)

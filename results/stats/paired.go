@@ -10,38 +10,40 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Paired is the outcome of comparing pairs of values.
+// Paired is the result of comparing pairs of values.
 type Paired struct {
 	Pairs                                     int
 	BaselineMean, CandidateMean               float64
 	Difference, DifferenceLow, DifferenceHigh float64 // candidate − baseline
-	Ratio, RatioLow, RatioHigh                float64 // of the means
-	P                                         float64 // two-sided, of no difference
+	Ratio, RatioLow, RatioHigh                float64 // candidate / baseline, of the means
+	P                                         float64 // two-sided p-value of the hypothesis that there is no difference
 	Method                                    string
 }
 
-// MinPairs is the number of pairs from which a comparison is made at all.
+// MinPairs is the smallest number of pairs that are compared.
 const MinPairs = 3
 
-// The methods of ComparePairs.
+// The methods that ComparePairs chooses from.
 const (
 	PairedT   = "skewness-corrected paired t"
 	SignFlips = "sign flips"
 )
 
-// Welch is the method of a comparison of means that are not paired: Welch's t test.
+// Welch is the method for comparing means of values that are not paired: Welch's t test.
 const Welch = "Welch's t"
 
-// ComparePairs compares candidate[i] with baseline[i] for all i, at a level such as 0.95, by the mean of the
-// differences as MeanInterval does. The interval of the ratio r of the means has all r for which the mean of
-// candidate − r·baseline may be 0 (E. C. Fieller, "Some Problems in Interval Estimation", JRSS B 16(2), 1954), so that
-// it leaves out 1 exactly when the test rejects.
+// ComparePairs compares candidate[i] with baseline[i] for all i, at a confidence level such as 0.95. It tests the mean
+// of the differences in the same way as MeanInterval. The interval of the ratio of the means has each r for which a
+// test does not reject that the mean of candidate − r·baseline is 0 (E. C. Fieller, "Some Problems in Interval
+// Estimation", JRSS B 16(2), 1954). This interval leaves out 1 exactly when the test rejects.
 //
-// Differences that are all the same do not show their spread. Their signs could be the other way in one of two
-// assignments out of 2^n: the p-value is 2^(1−n), and NaN, as all bounds, where so few pairs cannot reject.
+// If all differences are equal, their spread is unknown, so ComparePairs flips signs instead: 2 of the 2^n possible
+// assignments of signs give differences that are as extreme. The p-value is therefore 2^(1−n). With so few pairs that
+// this is not significant, the p-value and the bounds are NaN.
 //
-// Unknown values are NaN: everything but the means below MinPairs; the ratio when the baseline's mean is 0; its
-// interval when the baseline's mean is not clearly different from 0.
+// Unknown results are NaN. With less than MinPairs pairs, all but the means and their difference and ratio are unknown.
+// If the baseline's mean is 0, the ratio is unknown. If that mean does not differ clearly from 0, the bounds of the
+// ratio are unknown.
 func ComparePairs(baseline, candidate []float64, level float64) Paired {
 	n := len(baseline)
 	nan := math.NaN()
@@ -63,7 +65,7 @@ func ComparePairs(baseline, candidate []float64, level float64) Paired {
 	if p.BaselineMean != 0 {
 		p.Ratio = p.CandidateMean / p.BaselineMean
 	}
-	// Below this, spread is rounding.
+	// Smaller differences between the values are rounding errors.
 	constant := slices.Max(diff)-slices.Min(diff) <= 1e-9*scale
 	same := constant && math.Abs(p.Difference) <= 1e-9*scale
 	switch {
@@ -91,7 +93,7 @@ func ComparePairs(baseline, candidate []float64, level float64) Paired {
 	return p
 }
 
-// FewestAlike is the number of pairs from which equal differences are significant.
+// FewestAlike returns the smallest number of pairs for which equal differences are significant at the level.
 func FewestAlike(level float64) int {
 	n := MinPairs
 	for math.Ldexp(1, 1-n) >= 1-level {
@@ -100,17 +102,17 @@ func FewestAlike(level float64) int {
 	return n
 }
 
-// ratioBounds is the interval of the ratio r of the means of pairs (b, c): all r for which a test of mean(c − r·b)
-// = 0 does not reject, which is wider than Student's by the same factor as the interval of the differences. That is
-// a quadratic inequality in r; it bounds r only when the mean of b is clearly different from 0, otherwise the
-// bounds are NaN.
+// ratioBounds returns the interval of the ratio r of the means of pairs (b, c). It has each r for which a test does not
+// reject that the mean of c − r·b is 0. The argument of is the test of the differences c − b; its corrections apply to
+// this interval, too. The bounds solve a quadratic equation in r. They are NaN unless the mean of b differs clearly
+// from 0.
 func ratioBounds(b, c []float64, of meanTest, level float64) (low, high float64) {
 	mb, mc := stat.Mean(b, nil), stat.Mean(c, nil)
 	quantile := of.quantile(level)
 	bound := func(side, sign float64) float64 {
 		q := side * quantile
 		k := q * q / float64(len(b))
-		// A·r² − 2B·r + C ≤ 0
+		// Solve A·r² − 2B·r + C = 0.
 		A := mb*mb - k*stat.Variance(b, nil)
 		B := mb*mc - k*stat.Covariance(b, c, nil)
 		C := mc*mc - k*stat.Variance(c, nil)
@@ -122,24 +124,25 @@ func ratioBounds(b, c []float64, of meanTest, level float64) (low, high float64)
 	return bound(of.below, -1), bound(of.above, 1)
 }
 
-// Block is a stretch of a log: the number of its jobs, and the sum of a value over them, in the baseline and in
-// the candidate.
+// Block is a stretch of a log. It has the number of jobs in it, and the sums of their values in the baseline and in the
+// candidate.
 type Block struct {
 	N                   int
 	Baseline, Candidate float64
 }
 
-// MinBlocks is the number of blocks from which a log is resampled.
+// MinBlocks is the smallest number of blocks that CompareBlocks needs.
 const MinBlocks = 10
 
-// CompareBlocks compares the means over the jobs of one log, at a level such as 0.95, by a bootstrap of its stretches
-// in the order of time, which do not overlap (E. Carlstein, "The Use of Subseries Values for Estimating the Variance
-// of a General Statistic from a Stationary Sequence", The Annals of Statistics 14(3), 1986), seeded by name. Jobs
-// that wait for each other are so kept together, as far as a stretch is long enough; where differences of neighboring
-// stretches are alike, it is not, and the interval is wider by their correlation (see inflation). The interval is the
-// expanded percentile interval (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
-// Statistician 69(4), 2015), whose tails are widened for few blocks; the p-value inverts it. The interval of the ratio is
-// left unknown if only one of the two intervals contains no change.
+// CompareBlocks compares the means over the jobs of one log, at a confidence level such as 0.95. It resamples blocks,
+// which are successive stretches of the log that do not overlap (E. Carlstein, "The Use of Subseries Values for
+// Estimating the Variance of a General Statistic from a Stationary Sequence", The Annals of Statistics 14(3), 1986).
+// The name determines the random numbers. Jobs that wait for each other mostly belong to the same block. If differences
+// of neighboring blocks are still correlated, the interval is made wider; see inflation.
+//
+// The interval is the expanded percentile interval, which is wider for few blocks (T. Hesterberg, "What Teachers Should
+// Know About the Bootstrap", The American Statistician 69(4), 2015). The p-value matches it. If only one of the
+// intervals of the difference and the ratio shows a change, the bounds of the ratio are NaN.
 func CompareBlocks(blocks []Block, level float64, name string) Paired {
 	nan := math.NaN()
 	p := Paired{Pairs: 1, Ratio: nan, RatioLow: nan, RatioHigh: nan, Method: "block bootstrap"}
@@ -162,7 +165,7 @@ func CompareBlocks(blocks []Block, level float64, name string) Paired {
 
 const resamples = 10_000
 
-// resample draws as many blocks as there are, with replacement.
+// resample sets the intervals and the p-value. It draws as many blocks as there are, with replacement, many times.
 func (p *Paired) resample(blocks []Block, level float64, name string) {
 	n := len(blocks)
 	rng := rand.New(rand.NewPCG(nameSeed(name)))
@@ -183,8 +186,8 @@ func (p *Paired) resample(blocks []Block, level float64, name string) {
 	}
 	slices.Sort(diffs)
 	slices.Sort(ratios)
-	// The bootstrap's spread is too small by √((n−1)/n) and it takes the
-	// normal's tails for Student's: both are made good by the tail probability.
+	// The spread of the resamples is too small by √((n−1)/n), and the percentiles use normal tails instead of
+	// Student's. A smaller tail probability corrects both.
 	stretch := math.Sqrt(float64(n) / float64(n-1))
 	wider, df := inflation(blocks, p.Difference)
 	tail := distuv.UnitNormal.CDF(-stretch * tQuantile(df, level))
@@ -201,11 +204,11 @@ func (p *Paired) resample(blocks []Block, level float64, name string) {
 	p.P = tTail(bootstrapZ(diffs, p.Difference)/stretch/wider, df)
 }
 
-// inflation returns the factor by which a mean over stretches scatters more than for independent ones, and the
-// remaining degrees of freedom: neighbors are taken for a first-order autoregression, whose correlation r makes n
-// of them worth n·(1−r)/(1+r) (G. S. Fishman, "Grouping Observations in Digital Simulation", Management Science
-// 24(5), 1978). The estimate of r is corrected for its bias, about −(1+4r)/n (M. G. Kendall, "Note on Bias in the
-// Estimation of Autocorrelation", Biometrika 41, 1954).
+// inflation returns the factor by which correlation between neighboring blocks increases the standard error of the
+// mean, and the remaining degrees of freedom. It assumes a first-order autoregression with correlation r, for which n
+// blocks are worth n·(1−r)/(1+r) independent ones (G. S. Fishman, "Grouping Observations in Digital Simulation",
+// Management Science 24(5), 1978). The estimate of r is corrected for its bias, which is about −(1+4r)/n (M. G.
+// Kendall, "Note on Bias in the Estimation of Autocorrelation", Biometrika 41, 1954).
 func inflation(blocks []Block, mean float64) (wider float64, df int) {
 	n := float64(len(blocks))
 	var before, square, product float64
@@ -225,12 +228,12 @@ func inflation(blocks []Block, mean float64) (wider float64, df int) {
 	return 1 / math.Sqrt(worth), max(2, int(n*worth)-1)
 }
 
-// mostAlike bounds the correlation of neighboring stretches.
+// mostAlike is the largest correlation of neighboring blocks that inflation assumes.
 const mostAlike = 0.95
 
-// bootstrapZ returns the position of 0 among the sorted resampled differences,
-// as a normal deviate. Beyond the last resample the tail is taken to be normal
-// with the resamples' own standard deviation.
+// bootstrapZ returns the standard normal quantile of the share of resampled differences that lie beyond 0. The
+// differences must be sorted. If none lies beyond 0, it assumes that they are normal, with their own standard
+// deviation.
 func bootstrapZ(diffs []float64, mean float64) float64 {
 	notAbove, _ := slices.BinarySearchFunc(diffs, 0, func(d, _ float64) int {
 		if d > 0 {
@@ -247,7 +250,7 @@ func bootstrapZ(diffs []float64, mean float64) float64 {
 	return z
 }
 
-// nameSeed turns a name into the seed of a random stream.
+// nameSeed returns the seed of the random stream with this name.
 func nameSeed(name string) (uint64, uint64) {
 	h := fnv.New128a()
 	h.Write([]byte(name))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Sums are over values that are not kept.
+// Sums holds sums over values. The values themselves are not kept.
 type Sums struct {
 	n                  int
 	sum, squares, most float64
@@ -23,10 +23,10 @@ func (s *Sums) Add(v float64) {
 // Len returns the number of values.
 func (s *Sums) Len() int { return s.n }
 
-// Mean returns the mean; NaN over nothing.
+// Mean returns the mean, or NaN if there are no values.
 func (s *Sums) Mean() float64 { return s.sum / float64(s.n) }
 
-// Most returns the greatest value; NaN of nothing.
+// Most returns the greatest value, or NaN if there are no values.
 func (s *Sums) Most() float64 {
 	if s.n == 0 {
 		return math.NaN()
@@ -34,16 +34,16 @@ func (s *Sums) Most() float64 {
 	return s.most
 }
 
-// Jain is Jain's fairness index (Σx)² / (n·Σx²): 1 when all are alike, 1/n when
-// one has everything (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984); NaN over nothing.
+// Jain returns Jain's fairness index (Σx)² / (n·Σx²): 1 if all values are equal, 1/n if all but one are 0, NaN if there
+// are no values (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984).
 func (s *Sums) Jain() float64 { return s.sum * s.sum / (float64(s.n) * s.squares) }
 
-// Sample holds values to sum up. Its mean and Jain's index do not depend on
-// whether quantiles were asked for. Of millions, times take two bytes each, ratios six, and equal values less than one.
+// Sample holds values to summarize by a mean, Jain's index and quantiles. Large samples are packed: each value takes
+// about two bytes if the values are times, six if they are ratios, and less than one if most are equal.
 type Sample struct {
 	Sums
 	values []float64
-	packed []block // the values before them
+	packed []block // blocks with the values that were added before
 }
 
 // Grow makes room for n more values.
@@ -58,7 +58,7 @@ func (s *Sample) Add(v float64) {
 	}
 }
 
-// pack packs the values so far.
+// pack moves all values to packed blocks.
 func (s *Sample) pack() {
 	for some := range slices.Chunk(s.values, blockSize) {
 		s.packed = append(s.packed, pack(some))
@@ -68,7 +68,7 @@ func (s *Sample) pack() {
 	}
 }
 
-// Quantile is the q-quantile, as Quantile returns it; it reorders the values.
+// Quantile returns the q-quantile by the definition of the function Quantile. It changes the order of the values.
 func (s *Sample) Quantile(q float64) float64 {
 	if s.packed == nil {
 		return QuantileOf(s.values, q)

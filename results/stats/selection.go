@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// QuantileOf is Quantile of values in any order, which it puts in another one:
-// it takes time in proportion to their number.
+// QuantileOf returns the q-quantile of unsorted values by the definition of Quantile. It changes the order of v. Its
+// time is proportional to the number of values.
 func QuantileOf(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
@@ -16,7 +16,8 @@ func QuantileOf(v []float64, q float64) float64 {
 	return interpolated(v, lo, at-float64(lo))
 }
 
-// interpolated returns the value that a sorted v has at k, and a part of the way to the next.
+// interpolated returns the value at index k of the sorted v, plus the share part of the distance to the next value. It
+// changes the order of v.
 func interpolated(v []float64, k int, part float64) float64 {
 	place(v, k)
 	low, high := v[k], v[k]
@@ -26,9 +27,9 @@ func interpolated(v []float64, k int, part float64) float64 {
 	return low + part*(high-low)
 }
 
-// place puts the value that a sorted v has at k there, smaller ones before it
-// and greater ones behind it (C. A. R. Hoare, "Algorithm 65: find", CACM 4(7),
-// 1961, with the median of three as the pivot).
+// place moves values of v such that v[k] has the value that it would have if v were sorted. Smaller values are then
+// before it, and greater ones behind it. The pivot is the median of three values (C. A. R. Hoare, "Algorithm 65: find",
+// CACM 4(7), 1961).
 func place(v []float64, k int) {
 	for lo, hi := 0, len(v)-1; lo < hi; {
 		a, b, c := v[lo], v[lo+(hi-lo)/2], v[hi]

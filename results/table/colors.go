@@ -5,8 +5,8 @@ import (
 	"image/color"
 )
 
-// palette has colors that are distinct under color blindness, too (M. Okabe, K.
-// Ito, "Color Universal Design", 2008), without its yellow and black.
+// palette has colors that color-blind people can distinguish, too (M. Okabe, K. Ito, "Color Universal Design", 2008).
+// The black and yellow of that palette are left out.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermilion
@@ -17,13 +17,13 @@ var palette = []color.NRGBA{
 	{0x7f, 0x7f, 0x7f, 0xff}, // gray
 }
 
-// Hues is the number of colors; they repeat after that.
+// Hues is the number of different colors that Hue returns.
 var Hues = len(palette)
 
-// Hue is the color of the i-th item.
+// Hue returns the color of the i-th item of a picture. Colors repeat after Hues items.
 func Hue(i int) color.NRGBA { return palette[i%len(palette)] }
 
-// HueCode is that colour as web pages write it: "#0072b2".
+// HueCode returns the color of the i-th item as a CSS code such as "#0072b2".
 func HueCode(i int) string {
 	c := Hue(i)
 	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)

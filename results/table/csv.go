@@ -12,27 +12,27 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// writer writes rows as CSV (RFC 4180), as encoding/csv would.
+// writer writes rows of type T as CSV (RFC 4180), in the same form as encoding/csv.
 type writer[T any] struct{ rows }
 
-// rows is a writer for any type of rows.
+// rows is the part of writer that does not depend on the type of the rows.
 type rows struct {
 	fields []field
 	w      io.Writer
 	line   []byte
-	// first is how all lines begin, with the first same columns; see Repeat.
+	// first is the text of the first columns (same is their number), if they are equal in all rows; see Repeat.
 	first []byte
 	same  int
 }
 
-// newWriter writes the header: the columns, then the extra ones.
+// newWriter returns a writer after it has written the header: the names of the table's columns, then of the extra ones.
 func newWriter[T any](w io.Writer, s *Schema[T], extra []string) (*writer[T], error) {
 	t := &writer[T]{rows{fields: s.fields(), w: w, line: s.Header(extra)}}
 	_, err := w.Write(t.line)
 	return t, err
 }
 
-// Header is the first line of a table with extra columns.
+// Header returns the first line of a table with extra columns.
 func (s *layout) Header(extra []string) (line []byte) {
 	for _, f := range s.fields() {
 		line = append(append(line, f.Name...), ',')
@@ -40,7 +40,7 @@ func (s *layout) Header(extra []string) (line []byte) {
 	return EndLine(line, extra)
 }
 
-// EndLine appends the extra fields to a line that ends in a comma.
+// EndLine appends the extra fields to the line b, which ends in a comma, and ends the line.
 func EndLine(b []byte, extra []string) []byte {
 	for _, e := range extra {
 		b = quoteField(append(b, e...), len(b))
@@ -50,12 +50,13 @@ func EndLine(b []byte, extra []string) []byte {
 	return b
 }
 
-// Repeat promises that the first columns of all rows to come are the columns of row.
+// Repeat tells the writer that in all following rows the first columns have the same values as in row. They are then
+// formatted only once.
 func (t *writer[T]) Repeat(row *T, columns int) {
 	t.first, t.same = begin(nil, unsafe.Pointer(row), t.fields[:columns]), columns
 }
 
-// begin appends columns of a row, with a comma after each.
+// begin appends the fields of a row to b, with a comma after each.
 func begin(b []byte, row unsafe.Pointer, fields []field) []byte {
 	for i := range fields {
 		from, f := len(b), &fields[i]
@@ -76,18 +77,18 @@ func (t *rows) add(row unsafe.Pointer, extra []string) error {
 	return err
 }
 
-// append appends the line of a row.
+// append appends the line of a row to b.
 func (t *rows) append(b []byte, row unsafe.Pointer, extra []string) []byte {
 	return EndLine(begin(append(b, t.first...), row, t.fields[t.same:]), extra)
 }
 
-// File is a CSV file that is written.
+// File is a CSV file in the course of being written.
 type File[T any] struct {
 	*Pending
 	*writer[T]
 }
 
-// Create begins the table in a folder, with extra columns after its own.
+// Create begins the file of a table in the folder dir. The extra columns come after the table's own.
 func (s *Schema[T]) Create(dir string, durable bool, extra []string) (*File[T], error) {
 	p, err := NewPending(filepath.Join(dir, s.File), durable)
 	if err != nil {
@@ -101,7 +102,7 @@ func (s *Schema[T]) Create(dir string, durable bool, extra []string) (*File[T], 
 	return &File[T]{p, t}, nil
 }
 
-// Write writes the whole table into a folder, so that it survives a power cut.
+// Write writes the whole table into the folder dir. The file survives a power failure after Write has returned.
 func (s *Schema[T]) Write(dir string, rows []T) (Written, error) {
 	t, err := s.Create(dir, true, nil)
 	if err != nil {
@@ -117,7 +118,7 @@ func (s *Schema[T]) Write(dir string, rows []T) (Written, error) {
 	return Written{Name: s.File, Size: size}, err
 }
 
-// Replace writes the whole table; one without rows is not there.
+// Replace writes the whole table into the folder dir. If there are no rows, it removes the file.
 func (s *Schema[T]) Replace(dir string, rows []T) error {
 	if len(rows) > 0 {
 		_, err := s.Write(dir, rows)
@@ -129,7 +130,7 @@ func (s *Schema[T]) Replace(dir string, rows []T) error {
 	return nil
 }
 
-// Read reads the whole table in a folder below dir; no rows without the file.
+// Read reads the whole table in a folder below dir. Without the file, it returns no rows and no error.
 func (s *Schema[T]) Read(dir string, at ...string) ([]T, error) {
 	rows, err := s.readAll(dir, at)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,8 +139,8 @@ func (s *Schema[T]) Read(dir string, at ...string) ([]T, error) {
 	return rows, err
 }
 
-// ReadLive reads a table that may still be written, in a folder below dir: a last line without its
-// end is left out. The error wraps fs.ErrNotExist if there is no such file.
+// ReadLive reads a table that may still grow, in a folder below dir. It ignores an incomplete last line. The error
+// wraps fs.ErrNotExist if the file does not exist.
 func (s *Schema[T]) ReadLive(dir string, at ...string) ([]T, error) {
 	rows, err := s.readAll(dir, at)
 	if errors.Is(err, csv.ErrFieldCount) {
@@ -161,16 +162,15 @@ func (s *Schema[T]) readAll(dir string, at []string) (rows []T, err error) {
 	return rows, err
 }
 
-// Each calls each for every row of a CSV table; each returns false to stop, and must not
-// keep the row. Columns of the file that are not in the schema are skipped, so newer
-// tables can be read. Of the rows, the first and every step-th after it are read. name is
-// for errors.
+// Each calls the function each for rows of the CSV table r: for the first row and then for every step-th. The function
+// returns false to stop, and must not keep the row. Each ignores columns that the schema does not have, so that it can
+// read tables of newer versions. Errors mention the table by name.
 func (s *Schema[T]) Each(r io.Reader, name string, step int, each func(*T) bool) error {
 	var row T
 	return s.each(r, name, step, unsafe.Pointer(&row), func() bool { return each(&row) })
 }
 
-// each is Each for a row of any type, which is set to one after the other.
+// each does the work of Each for rows of any type. It writes the values of each row into row.
 func (s *layout) each(r io.Reader, name string, step int, row unsafe.Pointer, each func() bool) error {
 	in := newRecords(r)
 	header, err := in.next()
@@ -183,7 +183,7 @@ func (s *layout) each(r io.Reader, name string, step int, row unsafe.Pointer, ea
 	}
 	in.width = len(header)
 	fields := s.fields()
-	at := make([]int, len(fields)) // from 1 on
+	at := make([]int, len(fields)) // place of each field in the file, counted from 1; 0 if the file lacks it
 	for i, f := range fields {
 		at[i] = place[f.Name]
 	}

@@ -1,6 +1,5 @@
-// Picture is the registry of the kinds of pictures: their contents, their
-// arguments, and where they appear. The language, the report and the
-// documentation read it. Package stages/plot draws them, one file per kind.
+// This file has the registry of picture kinds: what each kind shows, its arguments, and where its pictures appear. The
+// language, the report and the documentation use it. Package stages/plot draws the pictures.
 
 package table
 
@@ -12,52 +11,50 @@ import (
 
 // PictureKind describes a kind of picture.
 type PictureKind struct {
-	// Rank is its place among the kinds, the lowest first: they are drawn and shown
-	// in this order.
+	// Rank determines the order of the kinds. Pictures of a kind with a lower rank are drawn and shown first.
 	Rank int
-	// Name selects it: plot "gantt" {}.
+	// Name is the kind's name in the language: plot "gantt" {}.
 	Name string
-	// Doc describes it, without a full stop: "cores in use".
+	// Doc describes the kind, without a full stop: "cores in use".
 	Doc string
-	// Args are the arguments that it takes, of "metric" (the name of a metric), "x"
-	// and "y" (names of axes of the matrix), and "by" (a way to divide jobs). Required ones must be given; x and y
-	// that are not are given both or neither.
+	// Args are the arguments that the kind accepts. Possible ones are "metric" (the name of a metric), "x" and "y"
+	// (names of axes of the matrix), and "by" (a way to divide jobs into groups). If x and y are optional, an
+	// experiment gives both or neither.
 	Args []schema.Arg
-	// OnRequest is the reason that only a plot block draws it: "its axis must be
-	// named"; empty when it is drawn by default.
+	// OnRequest is the reason why the kind is drawn only for a plot block, such as "its axis must be named". It is
+	// empty for kinds that are drawn by default.
 	OnRequest string
-	// Section names the part of the results (see analysis.Part) whose section shows it; empty for the section of
-	// all pictures.
+	// Section is the part of the results (see analysis.Part) in whose section the pictures appear. If it is empty, they
+	// appear in the section of all pictures.
 	Section string
-	// Always reports that it is drawn also where plot blocks ask for other pictures.
+	// Always reports whether the kind is drawn even if plot blocks name other kinds.
 	Always bool
-	// OfCells names its pictures, in the plural, if each shows one cell: the report
-	// has only some of these. Empty for pictures of the whole experiment.
+	// OfCells is the plural name of the pictures if each shows one cell; the report then has only some of them. It is
+	// empty if each picture shows the whole experiment.
 	OfCells string
-	// AllCells reports that the report shows pictures of other cells than the first
-	// replicates, too.
+	// AllCells reports whether the report has pictures of all cells, instead of first replicates only.
 	AllCells bool
-	// Schedule reports that its pictures show the schedule of their cell, which readers
-	// of the report can look into.
+	// Schedule reports whether the pictures show the schedule of a cell. Readers can explore such a schedule in the
+	// report.
 	Schedule bool
 }
 
 var pictures = schema.NewRegistry("table: kind of pictures", func(k PictureKind) string { return k.Name },
 	func(k PictureKind) int { return k.Rank })
 
-// RegisterPicture adds a kind of picture. It panics when one of that name exists.
+// RegisterPicture adds a kind of picture. It panics if the name is taken.
 func RegisterPicture(k PictureKind) PictureKind { return pictures.Add(k) }
 
-// Pictures lists the kinds in their order.
+// Pictures lists the kinds, sorted by rank.
 func Pictures() []PictureKind { return pictures.All() }
 
-// PictureByName finds a kind.
+// PictureByName returns the kind of that name, and whether it exists.
 func PictureByName(name string) (PictureKind, bool) { return pictures.Find(name) }
 
-// PictureNames lists the names of the kinds.
+// PictureNames lists the names of the kinds, sorted by rank.
 func PictureNames() []string { return pictures.Names(nil) }
 
-// Arg returns an argument that the kind takes.
+// Arg returns the kind's argument of that name, and whether the kind accepts it.
 func (k PictureKind) Arg(name string) (schema.Arg, bool) {
 	i := slices.IndexFunc(k.Args, func(a schema.Arg) bool { return a.Name == name })
 	if i < 0 {
@@ -66,7 +63,7 @@ func (k PictureKind) Arg(name string) (schema.Arg, bool) {
 	return k.Args[i], true
 }
 
-// PicturesTaking lists the names of the kinds that take an argument.
+// PicturesTaking lists the names of the kinds that accept the argument arg.
 func PicturesTaking(arg string) []string {
 	return pictures.Names(func(k PictureKind) bool {
 		_, takes := k.Arg(arg)

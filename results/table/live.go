@@ -11,19 +11,19 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Live writes a table row by row: it can be read while the cell runs. It
-// may be used from several goroutines.
+// Live is a table that is written row by row, so that others can read it while the cell runs. Several goroutines may
+// use it at the same time.
 type Live[T any] struct{ live }
 
-// live is a Live for any type of rows.
+// live is the part of Live that does not depend on the type of the rows.
 type live struct {
-	mu   sync.Mutex   // guards all
-	file *folder.File // nil once it is closed
+	mu   sync.Mutex   // guards all fields
+	file *folder.File // nil after Close
 	rows
 	err error
 }
 
-// Live begins the table in a folder.
+// Live begins the file of a table in the folder dir.
 func (s *Schema[T]) Live(dir string) (*Live[T], error) {
 	f, err := folder.Create(filepath.Join(dir, s.File))
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Schema[T]) Live(dir string) (*Live[T], error) {
 	return &Live[T]{live{file: f, rows: t.rows}}, nil
 }
 
-// Add writes a row. An error of the disk is kept for Close.
+// Add writes a row. Close returns an error that occurs here.
 func (w *Live[T]) Add(row T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,8 +45,7 @@ func (w *Live[T]) Add(row T) {
 	}
 }
 
-// Close ends the table, and returns its name and size. Calls after it do
-// nothing.
+// Close ends the table, and returns its name and size. Later calls do nothing.
 func (w *live) Close() (Written, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,8 +61,8 @@ func (w *live) Close() (Written, error) {
 	return Written{Name: name, Size: size}, err
 }
 
-// Written is a file with its size, by which a file that a power cut has torn is
-// found.
+// Written is the name and the size of a complete file. A file of another size has been damaged, for example by a power
+// failure.
 type Written struct {
 	Name string `json:"name"`
 	Size int64  `json:"bytes"`

@@ -7,21 +7,21 @@ import (
 	"unsafe"
 )
 
-// blockRows is how many rows are put into words at once.
+// blockRows is the number of rows that one goroutine formats at a time.
 const blockRows = 1024
 
-// AddAll writes n rows and the values of the extra columns, as Add would one after the other. Many rows are
-// formatted on all cores: fill, which sets the row of a number, is called for several at the same time. Fields that
-// fill does not set keep their earlier values.
+// AddAll writes n rows with the values of the extra columns. The output is the same as of n calls of Add. The rows are
+// formatted on all cores: several goroutines call fill, which sets the i-th row, at the same time. Fields that fill
+// does not set keep the values of an earlier row.
 func (t *writer[T]) AddAll(n int, fill func(i int, row *T), extra []string) error {
 	blocks := (n + blockRows - 1) / blockRows
-	turns := make([]chan struct{}, blocks+1) // closed when it is the block's turn to be written
+	turns := make([]chan struct{}, blocks+1) // turns[i] is closed when block i may be written
 	for k := range turns {
 		turns[k] = make(chan struct{})
 	}
 	var (
 		taken   atomic.Int64
-		failed  error // of whose turn it is
+		failed  error // only the goroutine whose turn it is may use it
 		workers sync.WaitGroup
 	)
 	for range min(blocks, runtime.GOMAXPROCS(0)) {

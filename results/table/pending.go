@@ -10,16 +10,15 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Pending is a file that appears under its name all at once, when it is
-// complete.
+// Pending is a file that gets its final name only when it is complete.
 type Pending struct {
 	Path    string
-	durable bool // it survives a power cut from then on
+	durable bool // the complete file survives a power failure
 	file    *folder.File
 	buf     *bufio.Writer
 }
 
-// NewPending begins a file; either Replace or Abort must be called.
+// NewPending begins the file at path. The caller must call Replace or Abort.
 func NewPending(path string, durable bool) (*Pending, error) {
 	p := &Pending{Path: path, durable: durable}
 	var err error
@@ -30,26 +29,26 @@ func NewPending(path string, durable bool) (*Pending, error) {
 	return p, nil
 }
 
-// Temporary is the file's name until then.
+// Temporary returns the name that the file has until it is complete.
 func (p *Pending) Temporary() string { return Temporary(p.Path) }
 
-// Temporary is the name of the file at path until it is complete. One process at a time writes in a
-// folder, so that the name can be the same each time, and nothing piles up.
+// Temporary returns the name that the file at path has until it is complete. The name is always the same, so old
+// temporary files do not accumulate. This is safe since only one process at a time writes in a folder.
 func Temporary(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 }
 
-// Flush shows others the lines written so far, under the temporary name.
+// Flush writes the buffered lines to the temporary file, where others can read them.
 func (p *Pending) Flush() error { return p.buf.Flush() }
 
 // Write implements io.Writer.
 func (p *Pending) Write(b []byte) (int, error) { return p.buf.Write(b) }
 
-// Begin returns an empty slice to append lines to, in the buffer of the file as long as it has room. Write takes the
-// slice before the next call.
+// Begin returns an empty slice for new lines. It uses free space of the file's buffer, if possible. The slice must be
+// passed to Write before any other call.
 func (p *Pending) Begin() []byte { return p.buf.AvailableBuffer() }
 
-// Replace gives the file its name, and returns its size in bytes.
+// Replace gives the file its final name, and returns its size in bytes.
 func (p *Pending) Replace() (int64, error) {
 	err := p.buf.Flush()
 	var size int64
@@ -70,17 +69,17 @@ func (p *Pending) Replace() (int64, error) {
 	return size, nil
 }
 
-// Abort removes the file unless it has its name already.
+// Abort removes the temporary file. After Replace, it does nothing.
 func (p *Pending) Abort() {
 	if p != nil && p.file != nil {
-		// These fail only where no remedy is left.
+		// Errors are ignored: the file is useless in any case.
 		_ = p.file.Close()
 		_ = folder.Remove(p.Temporary())
 		p.file = nil
 	}
 }
 
-// WriteWhole writes a file all at once.
+// WriteWhole writes a file that appears under its name only when it is complete.
 func WriteWhole(path string, durable bool, raw []byte) error {
 	p, err := NewPending(path, durable)
 	if err != nil {

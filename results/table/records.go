@@ -12,21 +12,20 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
-// records reads the records of a CSV file: lines without quotes are cut at
-// their commas, and from the first quote on encoding/csv reads the rest.
+// records reads the records of a CSV file. It splits lines at their commas until it finds the first quote. From there
+// on, encoding/csv reads the file.
 type records struct {
 	in     *bufio.Reader
 	quoted *csv.Reader
 	fields []string
-	width  int // fields of a record; 0 when it is not known yet
-	line   int // of the last record
-	before int // lines before quoted
+	width  int // number of fields per record; 0 until it is known
+	line   int // number of the last record's line
+	before int // number of lines before the first quote
 }
 
 func newRecords(r io.Reader) *records { return &records{in: bufio.NewReaderSize(r, 1<<16)} }
 
-// next returns the fields of the next record, which are valid until the next
-// call; io.EOF at the end.
+// next returns the fields of the next record, or io.EOF at the end. The fields are valid until the next call.
 func (r *records) next() ([]string, error) {
 	if r.quoted != nil {
 		return r.nextQuoted()
@@ -58,7 +57,7 @@ func (r *records) next() ([]string, error) {
 	return r.fields, nil
 }
 
-// skip passes over a record.
+// skip skips one record.
 func (r *records) skip() error {
 	if r.quoted == nil {
 		line, err := r.in.Peek(min(r.in.Buffered(), r.in.Size()))
@@ -81,7 +80,7 @@ func (r *records) nextQuoted() ([]string, error) {
 	return fields, err
 }
 
-// noEOF turns the end of an empty file into an unexpected one.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF, for files without any content.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -2,25 +2,25 @@ package table
 
 import "github.com/tfexp/tfexp/experiments/schema"
 
-// Registered is a kind of table that experiments leave in their folders, or its cells in theirs.
+// Registered is a kind of table that is stored in the folders of experiments or of cells.
 type Registered interface {
-	Name() string // of its file, without the ending
+	Name() string // name of the file without its extension
 	Columns() []Column
 }
 
-// tables are the registered tables of experiments and of cells, by name.
+// tables are the registered tables of experiments, and cellTables the registered tables of cells.
 var tables, cellTables = newTables(), newTables()
 
 func newTables() *schema.Registry[Registered] {
 	return schema.NewRegistry("table: kind", Registered.Name, schema.Unranked)
 }
 
-// Register adds a kind of table in the folders of experiments; see NewSchema.
+// Register adds a kind of table to the folders of experiments. See NewSchema for the arguments.
 func Register[T any](file string, fields func() []Field[T]) *Schema[T] {
 	return add(tables, NewSchema(file, fields))
 }
 
-// RegisterOfCells adds a kind of table in the folders of cells.
+// RegisterOfCells adds a kind of table to the folders of cells. See NewSchema for the arguments.
 func RegisterOfCells[T any](file string, fields func() []Field[T]) *Schema[T] {
 	return add(cellTables, NewSchema(file, fields))
 }
@@ -30,8 +30,8 @@ func add[T any](to *schema.Registry[Registered], s *Schema[T]) *Schema[T] {
 	return s
 }
 
-// Tables lists the kinds of tables of experiments by name, CellTables the tables of cells.
+// Tables lists the kinds of tables of experiments, sorted by name.
 func Tables() []Registered { return tables.All() }
 
-// CellTables lists the kinds of tables of cells by name.
+// CellTables lists the kinds of tables of cells, sorted by name.
 func CellTables() []Registered { return cellTables.All() }

@@ -15,25 +15,26 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Kind is the type of the fields of a column.
+// Kind is the type of a column's values.
 type Kind int
 
-// The kinds of columns. A field that is not known is empty in CSV and null in JSON.
+// The kinds of columns. An unknown value is an empty field in CSV, and null in JSON.
 const (
-	// AsText is quoted in JSON, also where it looks like a number.
+	// AsText values are always quoted in JSON, even if they look like numbers.
 	AsText Kind = iota
-	// AsNumber is NaN or infinite where it is not known, Time and Count are negative for never.
+	// AsNumber values are NaN or infinite if they are unknown. AsTime and AsCount values are negative for events that
+	// never occurred.
 	AsNumber
 	AsTime
 	AsCount
-	// AsPrecise is a Number that keeps six significant digits however small it is, for p-values.
+	// AsPrecise values keep six significant digits however small they are: p-values.
 	AsPrecise
-	// AsWhole is 0, and Flag false, where the field is empty.
+	// AsWhole values are 0, and AsFlag values false, if the field is empty.
 	AsWhole
 	AsFlag
-	// AsList holds numbers with spaces between them.
+	// AsList values are numbers, separated by spaces.
 	AsList
-	// AsLoose has the type that it looks like: the value of an axis of the matrix.
+	// AsLoose values are written in JSON as the type that they look like: values of axes of the matrix.
 	AsLoose
 )
 
@@ -41,24 +42,24 @@ const (
 type Column struct {
 	Name string
 	Kind Kind
-	// Metric is the name of the metric that the column shows, if it shows one.
+	// Metric is the name of the metric that the column shows; empty for other columns.
 	Metric string
 }
 
-// Field is a column of a table whose rows are of type T. The same fields write and read CSV and JSON, so the two
-// stay consistent.
+// Field is a column of a table whose rows are of type T. It writes and reads both CSV and JSON.
 type Field[T any] struct{ field }
 
-// field is a Field for any type of rows: the code that tables share is compiled once, not for each type.
+// field is the part of Field that does not depend on the type of the rows. Its code is compiled only once.
 type field struct {
 	Column
-	offset uintptr // of the field in the row
-	// Where these are set, they append the field of a row and read it.
+	offset uintptr // offset of the field in the row
+	// Computed columns have these functions, which append the value of a row to text and set it from text.
 	add func([]byte, unsafe.Pointer) []byte
 	set func(unsafe.Pointer, string) error
 }
 
-// Computed is a column that is no field of its row.
+// Computed returns a column whose values are not stored in a field of the row. The function add appends the value of a
+// row to text, and set changes the row according to text.
 func Computed[T any](name string, kind Kind, add func([]byte, *T) []byte, set func(*T, string) error) Field[T] {
 	return Field[T]{field{
 		Column: Column{Name: name, Kind: kind},
@@ -67,7 +68,7 @@ func Computed[T any](name string, kind Kind, add func([]byte, *T) []byte, set fu
 	}}
 }
 
-// kinds are the kinds of columns of Go's types, by the option in the tag.
+// kinds are the kinds of columns by the type of the Go field and the option in its tag.
 var kinds = map[reflect.Type]map[string]Kind{
 	reflect.TypeFor[string]():    {"": AsText},
 	reflect.TypeFor[int]():       {"": AsWhole},
@@ -77,10 +78,9 @@ var kinds = map[reflect.Type]map[string]Kind{
 	reflect.TypeFor[[]float64](): {"": AsList},
 }
 
-// FieldsOf are the columns of the fields of T that have a tag, `csv:"arrival_s,time"`: a name, and an option that is
-// "time", "count" or "precise" for these kinds; else the kind follows from the type. Fields of structs that are
-// embedded,
-// or whose tag is `csv:",inline"`, are in their place.
+// FieldsOf returns a column for each field of T that has a tag such as `csv:"arrival_s,time"`: the column's name and,
+// for some kinds, the option "time", "count" or "precise". Without an option, the type of the field determines the
+// kind. Structs that are embedded, or whose tag is `csv:",inline"`, are replaced by their own fields.
 func FieldsOf[T any]() []Field[T] {
 	return schema.Each(fieldsOf(reflect.TypeFor[T]()), func(f field) Field[T] { return Field[T]{f} })
 }
@@ -108,10 +108,10 @@ func fieldsOf(row reflect.Type) (fields []field) {
 	return fields
 }
 
-// at points to the field of a row, which is of the type of its kind: fieldsOf has seen to that.
+// at returns a pointer to the field f of a row. V must be its type, which fieldsOf has checked.
 func at[V any](f *field, row unsafe.Pointer) *V { return (*V)(unsafe.Add(row, f.offset)) }
 
-// append appends the field of a row: tables have millions of them.
+// append appends the value of the field in row r to b. It must be fast: tables have millions of fields.
 func (f *field) append(b []byte, r unsafe.Pointer) []byte {
 	if f.add != nil {
 		return f.add(b, r)
@@ -148,7 +148,7 @@ func (f *field) append(b []byte, r unsafe.Pointer) []byte {
 	return b
 }
 
-// read reads the field of a row.
+// read sets the field in row r from the text s.
 func (f *field) read(r unsafe.Pointer, s string) (err error) {
 	if f.set != nil {
 		return f.set(r, s)
@@ -184,7 +184,8 @@ func (f *field) read(r unsafe.Pointer, s string) (err error) {
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// parse reads a value, which is the empty value without text.
+// parse sets *to to the value that the function read returns for s, or to empty if s is empty. The error says that s
+// isNot.
 func parse[V any](to *V, s string, empty V, isNot string, read func(string) (V, error)) error {
 	if *to = empty; s == "" {
 		return nil
@@ -197,17 +198,17 @@ func parse[V any](to *V, s string, empty V, isNot string, read func(string) (V, 
 	return nil
 }
 
-// Schema is a kind of table: a file whose rows are of type T.
+// Schema is a kind of table: the name of its file, and the columns of its rows, which are of type T.
 type Schema[T any] struct{ layout }
 
-// layout is a Schema for any type of rows.
+// layout is the part of Schema that does not depend on the type of the rows.
 type layout struct {
 	File   string
 	fields func() []field
 }
 
-// NewSchema returns a kind of table with the columns that fields lists, on first use, or without it with the columns
-// of FieldsOf.
+// NewSchema returns a kind of table with the columns that the function fields returns; it is called on first use. If
+// fields is nil, the columns are FieldsOf[T].
 func NewSchema[T any](file string, fields func() []Field[T]) *Schema[T] {
 	if fields == nil {
 		fields = FieldsOf[T]
@@ -217,21 +218,21 @@ func NewSchema[T any](file string, fields func() []Field[T]) *Schema[T] {
 	})}}
 }
 
-// Only is the same table with some of its columns.
+// Only returns the table with only those of its columns that names lists.
 func (s *Schema[T]) Only(names []string) *Schema[T] {
 	fields := slices.DeleteFunc(slices.Clone(s.fields()), func(f field) bool { return !slices.Contains(names, f.Name) })
 	return &Schema[T]{layout{s.File, func() []field { return fields }}}
 }
 
-// Name is the name of the file without its extension.
+// Name returns the name of the file without its extension.
 func (s *layout) Name() string { return strings.TrimSuffix(s.File, ".csv") }
 
-// Columns describes the columns.
+// Columns returns the table's columns.
 func (s *layout) Columns() (columns []Column) {
 	return schema.Each(s.fields(), func(f field) Column { return f.Column })
 }
 
-// Marshal writes a row as a JSON object with the columns in their order.
+// Marshal returns a row as a JSON object whose members are in the order of the columns.
 func (s *Schema[T]) Marshal(row *T) ([]byte, error) { return s.marshal(unsafe.Pointer(row)), nil }
 
 func (s *layout) marshal(row unsafe.Pointer) []byte {
@@ -246,7 +247,7 @@ func (s *layout) marshal(row unsafe.Pointer) []byte {
 	return append(b, '}')
 }
 
-// Unmarshal reads the output of Marshal; absent columns count as empty fields.
+// Unmarshal sets a row from the output of Marshal. Absent members count as empty fields.
 func (s *Schema[T]) Unmarshal(raw []byte, row *T) error { return s.unmarshal(raw, unsafe.Pointer(row)) }
 
 func (s *layout) unmarshal(raw []byte, row unsafe.Pointer) error {
@@ -272,7 +273,8 @@ func (s *layout) unmarshal(raw []byte, row unsafe.Pointer) error {
 	return nil
 }
 
-// AppendValue appends a field as JSON. A malformed number, in a table of somebody else, is text.
+// AppendValue appends a field to line as a JSON value. If a column of numbers has a field that is not a number, as
+// tables of other programs may, that field is written as text.
 func AppendValue(line []byte, field string, kind Kind) []byte {
 	switch {
 	case kind == AsText || kind == AsList:
@@ -285,11 +287,11 @@ func AppendValue(line []byte, field string, kind Kind) []byte {
 	return append(line, quoted...)
 }
 
-// IsNumber reports whether a field is a number of Go and of JSON.
+// IsNumber reports whether a field is a number in the syntax of both Go and JSON.
 func IsNumber(field string) bool {
 	_, err := strconv.ParseFloat(field, 64)
 	return err == nil && json.Valid([]byte(field))
 }
 
-// IsText reports whether fields of the kind are text for people.
+// IsText reports whether fields of this kind are shown as text.
 func (k Kind) IsText() bool { return k == AsText || k == AsList || k == AsLoose }

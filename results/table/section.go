@@ -4,29 +4,28 @@ import "strings"
 
 // Section is the text and tables on one topic of an experiment, for the terminal and the report.
 type Section struct {
-	// Answers are sentences that belong to the answer of the whole experiment.
+	// Answers are sentences for the answer of the whole experiment.
 	Answers []string
-	// Terminal and Report are the items shown there, in their order.
+	// Terminal and Report are the items to show on the terminal and in the report, in this order.
 	Terminal, Report []Item
-	// Headline answers the question of an experiment without comparisons, or the whole question of one that
-	// requests it.
+	// Headline is the answer of an experiment that compares nothing or that asks for this topic.
 	Headline Headline
-	// Members are the section's members in the output of run --json.
+	// Members are added to the JSON object that tfexp run --json prints, by name.
 	Members map[string]any
-	// Whole reports whether an experiment without cells is about this alone.
+	// Whole reports whether the section is all that an experiment without cells shows.
 	Whole bool
 }
 
-// Headline answers the question of an experiment: a sentence, and a table of a few rows.
+// Headline is the main answer of an experiment: a sentence, and a table of a few rows.
 type Headline struct {
 	Sentence string
 	Table    Table
-	Note     string // on the table
-	// Leads reports whether it comes before comparisons: the experiment requests it.
+	Note     string // shown with the table
+	// Leads reports whether the headline comes before comparisons, since the experiment asks for it.
 	Leads bool
 }
 
-// Says reports whether the sentence contains a finding.
+// Says reports whether the headline's sentence contains a finding.
 func (h *Headline) Says(finding string) bool {
 	return strings.Contains(h.Sentence, strings.TrimSuffix(finding, "."))
 }
@@ -34,15 +33,15 @@ func (h *Headline) Says(finding string) bool {
 // Item is a piece of a section: sentences, a table with a note below it, or the section's pictures.
 type Item struct {
 	Sentences []string
-	// Answer reports whether the sentences are the answer of an experiment that has no other.
+	// Answer reports whether the sentences are the experiment's answer when it has no other.
 	Answer bool
-	// Plain sentences are paragraphs and not a list of answers.
+	// Plain reports whether the sentences are paragraphs instead of a list.
 	Plain bool
 	Table Table
 	Note  string
-	// Folded reports whether a long table is opened by its reader.
+	// Folded reports whether the table is hidden until a reader of the report opens it.
 	Folded bool
-	// Tight items have no empty line before them on the terminal.
+	// Tight reports whether the terminal shows the item without an empty line before it.
 	Tight    bool
 	Pictures bool
 }

@@ -1,6 +1,6 @@
-// Package table presents results: a kind of table is described once, by the fields of its rows, and is written and
-// read as CSV, exported in every format, and shown on the terminal and in the report. Files appear under their
-// names all at once, or, where a table can be read while it grows, row by row.
+// Package table writes, reads and shows tables of results. A kind of table is described once, by the fields of its
+// rows. It can then be written and read as CSV, exported in every format, and shown on the terminal and in the report.
+// A file gets its name when it is complete. Tables that are read while they grow are written row by row instead.
 package table
 
 import (
@@ -9,19 +9,20 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Table is a table that is shown or exported: columns, and text in all fields. In a table for programs, fields are
-// written as in CSV, and unknown ones are empty.
+// Table is a table to show or to export: columns, and rows of text. In tables for programs, fields have the same text
+// as in CSV, and unknown fields are empty.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
-	// Kept are the metrics that the table is about: the ones that the experiment compares.
+	// Kept are the names of the metrics that Fit never leaves out: those that the experiment compares.
 	Kept []string
-	// Variants has, for each row, the parts joined in its cell of the column Variant; nil without such a column.
+	// Variants has, for each row, the separate parts of its field in the column Variant. It is nil without such a
+	// column.
 	Variants []Variant
 	Variant  int
 }
 
-// Variant is a policy, and the values of the axes.
+// Variant is a policy with a value for each axis.
 type Variant struct {
 	Policy string
 	Axes   []Setting
@@ -30,7 +31,8 @@ type Variant struct {
 // Setting is a name with a value in its canonical text form.
 type Setting = schema.Setting
 
-// New returns a table for people, whose first text columns hold text and the others numbers.
+// New returns a table for people with columns of these titles. The first columns, as many as text says, hold text, and
+// the others hold numbers.
 func New(text int, titles ...string) (t Table) {
 	for i, title := range titles {
 		c := Column{Name: title, Kind: AsNumber}
@@ -45,20 +47,20 @@ func New(text int, titles ...string) (t Table) {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Left is the number of columns of text before the numbers.
+// Left returns the number of text columns before the first column of numbers.
 func (t Table) Left() int {
 	return max(0, slices.IndexFunc(append(slices.Clone(t.Columns), Column{Kind: AsNumber}),
 		func(c Column) bool { return c.Kind != AsText }))
 }
 
-// Header lists the names of the columns.
+// Header returns the names of the columns.
 func (t Table) Header() (names []string) {
 	names = append(names, schema.Each(t.Columns, func(c Column) string { return c.Name })...)
 	return names
 }
 
-// insert returns the table with columns at a place, with the values that the function returns for the number of
-// each row.
+// insert returns the table with more columns, the first of which gets the number at. The function of returns the values
+// of these columns for a row.
 func (t Table) insert(at int, columns []Column, of func(row int) []string) Table {
 	t.Columns = slices.Insert(slices.Clone(t.Columns), at, columns...)
 	t.Rows = slices.Clone(t.Rows)
@@ -68,8 +70,7 @@ func (t Table) insert(at int, columns []Column, of func(row int) []string) Table
 	return t
 }
 
-// Apart returns the table with a column for the policy and for each axis in place of the column for the
-// variants.
+// Apart returns the table with separate columns for the policy and for each axis, instead of the column Variant.
 func (t Table) Apart() Table {
 	var axes []Column
 	for _, v := range t.Variants {
@@ -93,7 +94,7 @@ func (t Table) Apart() Table {
 	return out
 }
 
-// Without returns the table without the columns that drop reports.
+// Without returns the table without the columns for which drop returns true.
 func (t Table) Without(drop func(Column) bool) Table {
 	out := t
 	out.Columns, out.Rows = nil, make([][]string, len(t.Rows))

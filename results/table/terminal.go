@@ -9,9 +9,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Fit returns the table fitted into columns of a terminal, if possible. First, long heads get several lines. Then
-// the axes get separate columns, where that is narrower. Then metrics are left out, the spare ones first; the
-// table's main metrics stay. Last, texts on the left are wrapped. In a file, heads have one line.
+// Fit returns the table made narrow enough for a terminal of that many columns, if possible. It takes these steps until
+// the table fits. First it breaks long headers into several lines. Then it puts the axes into separate columns, if that
+// is narrower. Then it leaves out metrics, those in spare first, but never the metrics in Kept. Last, it wraps the text
+// columns on the left. If terminal is false, headers have one line.
 func (t Table) Fit(columns int, terminal bool, spare []string) Table {
 	shape := func(t Table) (Table, bool) {
 		if terminal && t.Width() > columns {
@@ -40,8 +41,9 @@ func (t Table) Fit(columns int, terminal bool, spare []string) Table {
 	}
 }
 
-// spare returns the metrics that may be left out, in that order: the dispensable ones, then, on a
-// terminal, the others from the right. The first metric stays, and so do the compared ones.
+// spare returns the names of the metrics that may be left out, in the order in which Fit leaves them out: first the
+// ones in first, then, on a terminal, the others from right to left. The first metric of the table and the metrics in
+// Kept are not among them.
 func (t Table) spare(first []string, terminal bool) (names []string) {
 	leave := func(name string) {
 		if !slices.Contains(t.Kept, name) && !slices.Contains(names, name) {
@@ -61,12 +63,13 @@ func (t Table) spare(first []string, terminal bool) (names []string) {
 	return names
 }
 
-// heads are the lines of the header: a cell with fewer lines than others is aligned to the bottom.
+// heads returns the lines of the header. Headers with fewer lines than others are aligned at the bottom.
 func (t *Table) heads() [][]string {
 	return lined(t.Header(), func(most, lines int) int { return most - lines })
 }
 
-// lined are the lines of a row. A cell of fewer lines than others begins at the line that first returns.
+// lined returns the lines of a row. A cell with fewer lines than others begins at the line that the function first
+// returns.
 func lined(row []string, first func(most, lines int) int) [][]string {
 	var cells [][]string
 	most := 0
@@ -87,7 +90,7 @@ func lined(row []string, first func(most, lines int) int) [][]string {
 	return out
 }
 
-// body returns the lines of all rows: wrapped text continues below its beginning.
+// body returns the lines of all rows. Wrapped text continues in the lines below.
 func (t *Table) body() (lines [][]string) {
 	for _, row := range t.Rows {
 		lines = append(lines, lined(row, func(int, int) int { return 0 })...)
@@ -95,9 +98,8 @@ func (t *Table) body() (lines [][]string) {
 	return lines
 }
 
-// wrapLeft breaks the texts of the columns on the left at spaces, and long words at underscores, the widest column
-// first, as far as
-// the table is wider than columns.
+// wrapLeft wraps the text columns on the left, the widest first, until the table has at most this width. It breaks text
+// at spaces, and long words at underscores.
 func (t *Table) wrapLeft(columns int) {
 	t.Rows = slices.Clone(t.Rows)
 	widths := t.widths()
@@ -113,7 +115,7 @@ func (t *Table) wrapLeft(columns int) {
 		}
 		for i, row := range t.Rows {
 			row = slices.Clone(row)
-			// Continuation lines are indented.
+			// Continuation lines are indented, so they have less room.
 			room := max(widths[k]-over, leastLeft) - len(gap)
 			row[k] = strings.ReplaceAll(ansi.Wordwrap(Wrap(row[k], room), room, "_"), "\n", "\n"+gap)
 			t.Rows[i] = row
@@ -121,10 +123,10 @@ func (t *Table) wrapLeft(columns int) {
 	}
 }
 
-// leastLeft is how narrow a column on the left becomes at least.
+// leastLeft is the minimum width of a text column on the left, in characters.
 const leastLeft = 12
 
-// LinesOf cuts a text into its lines.
+// LinesOf splits a text into its lines.
 func LinesOf(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -133,7 +135,7 @@ func LinesOf(text string) []string {
 	return lines
 }
 
-// longestWord is the number of characters of the longest word of a text.
+// longestWord returns the number of characters of a text's longest word.
 func longestWord(text string) int {
 	longest, n := 0, 0
 	for _, r := range text {
@@ -145,7 +147,7 @@ func longestWord(text string) int {
 	return longest
 }
 
-// stack breaks the cells of the header at spaces, so that they are hardly wider than the cells below them.
+// stack breaks headers at spaces into lines that are hardly wider than the cells below.
 func (t *Table) stack() {
 	t.Columns = slices.Clone(t.Columns)
 	for i, head := range t.Header() {
@@ -157,7 +159,7 @@ func (t *Table) stack() {
 	}
 }
 
-// widths returns the widths of the columns.
+// widths returns the widths of the columns, in characters.
 func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range append(t.heads(), t.body()...) {
@@ -174,7 +176,7 @@ func (t *Table) widths() []int {
 // gap is the space between two columns.
 const gap = "  "
 
-// Width is the width of the longest line.
+// Width returns the width of the longest line, in characters.
 func (t *Table) Width() int {
 	sum := -len(gap)
 	for _, w := range t.widths() {
@@ -183,7 +185,7 @@ func (t *Table) Width() int {
 	return sum
 }
 
-// Write prints the table, each line after indent.
+// Write prints the table. Each line begins with indent.
 func (t *Table) Write(w io.Writer, indent string, color bool) error {
 	widths, left := t.widths(), t.Left()
 	var b strings.Builder
@@ -212,7 +214,7 @@ func (t *Table) Write(w io.Writer, indent string, color bool) error {
 	return err
 }
 
-// Colours, by ECMA-48.
+// The codes that set and reset colors on terminals (ECMA-48).
 const (
 	Bold   = "\x1b[1m"
 	Dim    = "\x1b[2m"
@@ -221,7 +223,7 @@ const (
 	Yellow = "\x1b[33m"
 )
 
-// Paint returns a text in a color, if it is on.
+// Paint returns the text in a color if on is true, otherwise unchanged.
 func Paint(on bool, color, text string) string {
 	if !on {
 		return text
@@ -229,10 +231,10 @@ func Paint(on bool, color, text string) string {
 	return color + text + "\x1b[0m"
 }
 
-// Wrap breaks a text at spaces, but not between a number and its unit. The library breaks at hyphens as well, which
-// would cut --lenient in two.
+// Wrap breaks a text into lines at spaces, but not between a number and its unit. Hyphens are protected, since the
+// library would otherwise break --lenient at them.
 func Wrap(text string, columns int) string {
-	const hyphen, space = "\u2011", "\u00a0" // they do not break
+	const hyphen, space = "\u2011", "\u00a0" // the library does not break lines at these
 	text = ansi.Wordwrap(strings.ReplaceAll(Bound(text), "-", hyphen), columns, "")
 	return strings.NewReplacer(hyphen, "-", space, " ").Replace(text)
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Unit is a unit in which values are shown to people. Files keep the unit of the metric.
+// Unit is a unit for values that people read. Files keep the unit of the metric.
 type Unit struct {
 	Name string
-	// Per is the value of one such unit in the unit of the metric.
+	// Per is the value of one such unit, in the unit of the metric: 60 for minutes, if the metric is in seconds.
 	Per float64
 }
 
-// larger are the units for the values of a unit: each from a value on, the largest first.
+// larger has the units to choose from for values in the unit of a metric, the largest first. A unit fits values that
+// are at least from.
 var larger = map[string][]struct {
 	Unit
 	from float64
@@ -28,8 +29,8 @@ var larger = map[string][]struct {
 	"jobs/h": {{Unit{"k jobs/h", 1e3}, 1e4}},
 }
 
-// UnitFor is the unit for values of one kind shown together, such as a column of a table: the unit of their median.
-// Zeros and unknown values do not count.
+// UnitFor returns the unit for values that are shown together, such as a column of a table. It is the unit that fits
+// their median. Zeros and unknown values do not count.
 func UnitFor(unit string, values ...float64) Unit {
 	var known []float64
 	for _, v := range values {
@@ -48,10 +49,10 @@ func UnitFor(unit string, values ...float64) Unit {
 	return Unit{unit, 1}
 }
 
-// Number writes a value in the unit, without its name.
+// Number returns the text of a value in the unit, without the unit's name.
 func (u Unit) Number(v float64) string { return Number(v / u.Per) }
 
-// With writes a value with the unit.
+// With returns the text of a value in the unit, with the unit's name.
 func (u Unit) With(v float64) string {
 	if u.Name == "" {
 		return Number(v)
@@ -59,13 +60,13 @@ func (u Unit) With(v float64) string {
 	return u.Number(v) + " " + u.Name
 }
 
-// Interval writes an interval in the unit; see Interval.
+// Interval returns the text of an interval in the unit; see the function Interval.
 func (u Unit) Interval(i stats.Interval) string {
 	i.Mean, i.Low, i.High = i.Mean/u.Per, i.Low/u.Per, i.High/u.Per
 	return Interval(i)
 }
 
-// Label is a title with the unit: "mean JCT (min)".
+// Label returns a title with the unit: "mean JCT (min)".
 func (u Unit) Label(title string) string {
 	if u.Name == "" {
 		return title
@@ -73,10 +74,10 @@ func (u Unit) Label(title string) string {
 	return title + " (" + u.Name + ")"
 }
 
-// WithUnit writes a value in the unit that fits it, if it has one: 187000 s are "51.9 h".
+// WithUnit returns the text of a value in the unit that fits it: 187000 s are "51.9 h".
 func WithUnit(v float64, unit string) string { return UnitFor(unit, v).With(v) }
 
-// Between writes the range between two values: "2.1 to 3.4 h".
+// Between returns the text of a range of values: "2.1 to 3.4 h".
 func Between(low, high float64, unit string) string {
 	u := UnitFor(unit, low, high)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Number writes a number with three significant digits and separated thousands:
-// "0.0123", "3.40", "12,345". NaN is "–".
+// Number returns the text of a number, with three significant digits and a comma after thousands: "0.0123", "3.40",
+// "12,345". NaN is "–".
 func Number(v float64) string {
 	if !stats.Finite(v) {
 		return "–"
@@ -30,14 +30,14 @@ func Number(v float64) string {
 	return fixed(v, 2-int(math.Floor(math.Log10(a))))
 }
 
-// fixed writes v with the given number of decimals, at least zero, and with separated thousands.
+// fixed returns the text of v with that many decimals, at least zero, and with a comma after thousands.
 func fixed(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', max(0, decimals), 64)
 	whole, frac, dot := strings.Cut(s, ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
 		whole = whole[1:]
-		if strings.Trim(s, "-0.") != "" { // nothing has no sign
+		if strings.Trim(s, "-0.") != "" { // 0 has no sign
 			sign = "−"
 		}
 	}
@@ -50,8 +50,9 @@ func fixed(v float64, decimals int) string {
 	return sign + whole
 }
 
-// Interval writes "12.35 ± 0.42", with the digits that the interval warrants, or "3.5 (2.9 to 9.7)" where it reaches
-// further to one side; "12 ± ?" where several values give no interval that says something, the mean alone when there is no interval, "–" when there is nothing.
+// Interval returns the text of a mean with its confidence interval, rounded to the digits that the interval's width
+// allows. Examples: "12.35 ± 0.42", or "3.5 (2.9 to 9.7)" for an asymmetric interval. "12 ± ?" means that there are
+// several values but too few for an interval. A single value has its mean alone, and no value is "–".
 func Interval(i stats.Interval) string {
 	half := (i.High - i.Low) / 2
 	if stats.Finite(i.Mean) && i.N > 1 && math.IsNaN(half) {
@@ -71,13 +72,13 @@ func Interval(i stats.Interval) string {
 	return mean + " ± " + fixed(half, decimals)
 }
 
-// open ends a mean whose interval too few values give.
+// open follows a mean of several values that are too few for an interval.
 const open = " ± ?"
 
-// IsOpen reports whether a text is a mean whose interval too few values give.
+// IsOpen reports whether a text from Interval shows a mean of too few values for an interval.
 func IsOpen(text string) bool { return strings.HasSuffix(text, open) }
 
-// PValue writes a p-value in a sentence: "p = 0.012", "p < 0.0001".
+// PValue returns the text of a p-value for a sentence: "p = 0.012", "p < 0.0001".
 func PValue(p float64) string {
 	switch {
 	case math.IsNaN(p):
@@ -88,10 +89,10 @@ func PValue(p float64) string {
 	return "p = " + P(p)
 }
 
-// leastP is the least p-value that is written with its digits.
+// leastP is the smallest p-value that is written with digits. Smaller ones are written as "< 0.0001".
 const leastP = 0.0001
 
-// P writes a p-value in a table: "0.012", "< 0.0001"; "–" when it is unknown.
+// P returns the text of a p-value for a table: "0.012", "< 0.0001", or "–" if it is unknown.
 func P(p float64) string {
 	switch {
 	case math.IsNaN(p):
@@ -104,7 +105,7 @@ func P(p float64) string {
 	return strconv.FormatFloat(p, 'f', min(3, max(2, 1-int(math.Floor(math.Log10(p))))), 64)
 }
 
-// Share writes a share: "43%", and small ones with a decimal: "0.8%".
+// Share returns a share as a percentage: "43%", with a decimal if it is small: "0.8%".
 func Share(share float64) string { return percentDigits(share) + "%" }
 
 func percentDigits(share float64) string {
@@ -116,13 +117,13 @@ func percentDigits(share float64) string {
 	return fixed(p, 0)
 }
 
-// PercentRange writes shares from a low one to a high one: "38–47%".
+// PercentRange returns a range of shares as percentages: "38–47%".
 func PercentRange(low, high float64) string {
 	l, h := percentDigits(low), percentDigits(high)
 	return fmt.Sprintf("%s–%s%%", l, h)
 }
 
-// Signed writes a change that is known: "+12%", "−0.8%".
+// Signed returns a relative change as a percentage: "+12%", "−0.8%". The share must be known.
 func Signed(share float64) string {
 	if s := Share(share); strings.HasPrefix(s, "−") || strings.TrimLeft(s, "0.%") == "" {
 		return s
@@ -130,9 +131,7 @@ func Signed(share float64) string {
 	return "+" + Share(share)
 }
 
-// Bound returns a text in which a line is not broken between a number and its unit, nor in "p = 0.012": the spaces
-// there
-// are ones that do not break.
+// Bound returns a text with spaces at which lines do not break between a number and its unit, and within "p = 0.012".
 func Bound(text string) string {
 	return inOneLine.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") })
 }
@@ -147,13 +146,13 @@ func Listed(words []string) string {
 	return words[0]
 }
 
-// Parts of durations without information: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
+// These match parts of durations that carry no information: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
 var (
 	emptySeconds = regexp.MustCompile(`\b((?:\d+h)?\d+m)0s\b`)
 	emptyMinutes = regexp.MustCompile(`\b(\d+h)0m\b`)
 )
 
-// PlainDurations writes the durations of a text in plain form. Keys keep the original form, so that they stay
+// PlainDurations shortens the durations in a text: 16h0m0s becomes 16h. Cache keys use the original form, so they stay
 // the same.
 func PlainDurations(text string) string {
 	return emptyMinutes.ReplaceAllString(emptySeconds.ReplaceAllString(text, "$1"), "$1")

@@ -28,8 +28,8 @@ var _ = formats.Add(Format{
 	},
 })
 
-// inert returns the text of a cell that a spreadsheet does not take for a formula: it puts an apostrophe before
-// text that begins like one. Numbers stay as they are.
+// inert returns the text of a cell in a form that spreadsheets do not treat as a formula. It puts an apostrophe before
+// text that begins like a formula. Numbers stay as they are.
 func inert(cell string) string {
 	if len(cell) < 2 || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 		return cell

@@ -1,4 +1,4 @@
-// Package format writes tables in the formats of other programs: one file for each.
+// Package format writes tables in the formats of other programs. Each format has its own file.
 package format
 
 import (
@@ -15,28 +15,29 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
-// Format is a way to write a table.
+// Format is a file format for tables.
 type Format struct {
-	// Name selects it: --format latex.
+	// Name is the format's name on the command line: --format latex.
 	Name string
-	// Doc describes it, without a full stop.
+	// Doc is a description of the format, without a full stop.
 	Doc string
-	// ForPeople formats show rounded numbers with their units and intervals, and no columns that are known nowhere.
+	// ForPeople reports whether the format shows rounded numbers with units and intervals, and leaves out columns
+	// without any known value.
 	ForPeople bool
-	// Write writes a table.
+	// Write writes a table in this format.
 	Write func(io.Writer, *table.Table) error
 }
 
 var formats = schema.NewRegistry("table: format", func(f Format) string { return f.Name }, schema.Unranked)
 
-// Register adds a format. It panics when one of that name exists.
+// Register adds a format. It panics if the name is taken.
 func Register(f Format) { formats.Add(f) }
 
-// Formats lists the formats by name.
+// Formats lists all formats, sorted by name.
 func Formats() []Format { return formats.All() }
 
-// Rows reads the records of a CSV file after its header, and makes columns from the header. A record is valid until
-// the next.
+// Rows reads a CSV table. It returns the columns, which the function column makes from the names in the header, and the
+// records. A record is valid until the next one is read.
 func Rows(from io.Reader, column func(name string) table.Column) ([]table.Column, iter.Seq2[[]string, error], error) {
 	in := csv.NewReader(csvrows.Bound(from))
 	head, err := in.Read()
@@ -61,7 +62,7 @@ func Rows(from io.Reader, column func(name string) table.Column) ([]table.Column
 	}, nil
 }
 
-// ReadTable reads a whole table as Rows does.
+// ReadTable reads a whole CSV table into memory. See Rows for its arguments.
 func ReadTable(from io.Reader, column func(name string) table.Column) (*table.Table, error) {
 	columns, rows, err := Rows(from, column)
 	if err != nil {
@@ -82,7 +83,8 @@ func ReadTable(from io.Reader, column func(name string) table.Column) (*table.Ta
 	return t, nil
 }
 
-// looks is the kind of an axis by all its values: numbers or truth values where all that are known are such.
+// looks guesses the type of a column from its values: AsNumber or AsFlag if that fits all known values, otherwise
+// AsLoose.
 func looks(t *table.Table, column int) table.Kind {
 	numbers, flags := true, true
 	for _, row := range t.Rows {
@@ -99,8 +101,8 @@ func looks(t *table.Table, column int) table.Kind {
 	return table.AsLoose
 }
 
-// Rounded is a table of exact values as people read it: the columns with known values, text columns first. Without rows
-// it has all columns.
+// Rounded returns a table of exact values in the form for people: text columns come first, and columns without any
+// known value are left out. A table without rows keeps all columns.
 func Rounded(t *table.Table) *table.Table {
 	var text, numbers []int
 	for i, c := range t.Columns {

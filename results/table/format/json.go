@@ -10,24 +10,24 @@ import (
 )
 
 var (
-	// JSON is the format of a list of JSON objects.
+	// JSON is the format that writes one list of JSON objects.
 	JSON = formats.Add(Format{
 		Name: "json", Doc: "a list of JSON objects; what is not known is null",
 		Write: func(w io.Writer, t *table.Table) error { return objects(w, t.Columns, each(t), "[\n", ",\n", "\n]\n") },
 	})
-	// Lines is the format of JSON lines.
+	// Lines is the format that writes one JSON object per line.
 	Lines = formats.Add(Format{
 		Name: "jsonl", Doc: "JSON objects, one per line; what is not known is null",
 		Write: func(w io.Writer, t *table.Table) error { return WriteJSONLines(w, t.Columns, each(t)) },
 	})
 )
 
-// WriteJSONLines writes rows as JSON objects, one a line.
+// WriteJSONLines writes each row as a JSON object on its own line.
 func WriteJSONLines(w io.Writer, columns []table.Column, rows iter.Seq2[[]string, error]) error {
 	return objects(w, columns, rows, "", "\n", "\n")
 }
 
-// each yields the rows.
+// each returns the rows of a table as an iterator.
 func each(t *table.Table) iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		for _, row := range t.Rows {
@@ -38,12 +38,12 @@ func each(t *table.Table) iter.Seq2[[]string, error] {
 	}
 }
 
-// objects writes rows as JSON objects with the columns in their order.
+// objects writes each row as a JSON object whose members are in the order of the columns.
 func objects(w io.Writer, columns []table.Column, rows iter.Seq2[[]string, error], begin, between, end string) error {
 	out := bufio.NewWriter(w)
 	keys := make([][]byte, len(columns))
 	for i, c := range columns {
-		keys[i], _ = json.Marshal(c.Name) // a string is always written
+		keys[i], _ = json.Marshal(c.Name) // encoding a string never fails
 	}
 	out.WriteString(begin)
 	n := 0

@@ -33,7 +33,7 @@ var _ = formats.Add(Format{
 	},
 })
 
-// latex writes text as LaTeX reads it.
+// latex escapes the characters that are special in LaTeX.
 var latex = strings.NewReplacer(
 	`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`,
 	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", "$<$", ">", "$>$",

@@ -1,4 +1,4 @@
-// Package parquet is the format Apache Parquet of tables.
+// Package parquet writes tables in the format Apache Parquet.
 package parquet
 
 import (
@@ -26,11 +26,11 @@ func init() {
 	})
 }
 
-// groupRows is the most rows of a row group, in which a column has one page.
+// groupRows is the maximum number of rows in a row group. Each column of a row group has a single page.
 const groupRows = 1 << 16
 
-// write writes a table as https://parquet.apache.org/docs/file-format describes a file: pages, then a description of
-// them. The module parquet-go could write tables too, but it brings all codecs, which take long to build.
+// write writes a table in the format that https://parquet.apache.org/docs/file-format describes: pages, then their
+// metadata. The module parquet-go can also write tables, but it imports all codecs, which take long to compile.
 func write(w io.Writer, t *table.Table) error {
 	meta := file.FileMetaData{Version: 1, NumRows: int64(len(t.Rows)), CreatedBy: "tfexp",
 		Schema: []file.SchemaElement{{Name: "table", NumChildren: thrift.New(int32(len(t.Columns)))}}}
@@ -77,7 +77,7 @@ func write(w io.Writer, t *table.Table) error {
 	return nil
 }
 
-// schema describes a column, whose values may be null.
+// schema describes a column. All columns may have null values.
 func schema(c *table.Column) file.SchemaElement {
 	of := file.SchemaElement{Name: c.Name, RepetitionType: thrift.New(file.Optional), Type: thrift.New(file.Double)}
 	switch {
@@ -90,7 +90,8 @@ func schema(c *table.Column) file.SchemaElement {
 	return of
 }
 
-// page encodes the fields of a column: a bit for each, set if it is known, then the values of those; and counts the others.
+// page encodes the fields of a column: first a bit for each field, set if its value is known, then the known values. It
+// also returns the number of unknown values.
 func page(of file.Type, rows [][]string, column int) (raw []byte, nulls int64, err error) {
 	known, values := make([]byte, (len(rows)+7)/8), []byte(nil)
 	for i, row := range rows {
@@ -119,12 +120,12 @@ func page(of file.Type, rows [][]string, column int) (raw []byte, nulls int64, e
 			return nil, 0, err
 		}
 	}
-	run := append(binary.AppendUvarint(nil, uint64(len(known))<<1|1), known...) // one bit-packed run
+	run := append(binary.AppendUvarint(nil, uint64(len(known))<<1|1), known...) // a single bit-packed run
 	raw = append(binary.LittleEndian.AppendUint32(nil, uint32(len(run))), run...)
 	return append(raw, values...), nulls, nil
 }
 
-// setBit sets bit n, counted from the lowest of the first byte.
+// setBit sets bit n of packed. Bit 0 is the lowest bit of the first byte.
 func setBit(packed []byte, n int, set bool) {
 	if set {
 		packed[n/8] |= 1 << (n % 8)
