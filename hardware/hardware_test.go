@@ -78,8 +78,8 @@ func TestLoadSampler(t *testing.T) {
 		readings = readings[1:]
 		return r[0], r[1]
 	})
-	// 10 CPU seconds in all, 4 of them own, in 4 s; then more own than all, by
-	// a rounding error; then an unknown load.
+	// In 4 s, 10 CPU seconds were used, 4 of them by tfexp. Then a rounding error makes tfexp's usage greater than the
+	// total. Then the load is unknown.
 	for _, want := range []float64{1.5, 0, UnknownLoad} {
 		if got := s.others(4 * time.Second); got != want {
 			t.Errorf("others: %g, want %g", got, want)
@@ -87,7 +87,7 @@ func TestLoadSampler(t *testing.T) {
 	}
 }
 
-// This process's own usage is not load of others.
+// The usage of this process does not count as load of others.
 func TestOwnWorkIsNotLoad(t *testing.T) {
 	s := NewLoadSampler()
 	_, before := cpuSeconds()
@@ -104,7 +104,7 @@ func TestOwnWorkIsNotLoad(t *testing.T) {
 	if math.IsNaN(used) {
 		t.Skip("this system does not tell its load")
 	}
-	// Ticks of 10 ms round a little away.
+	// The kernel counts usage in ticks of 10 ms, so a little is lost by rounding.
 	if used-s.used < 0.1 {
 		t.Errorf("all used %g s, this process alone %g s", used-s.used, own-s.own)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// rounds is how often a latency is measured; its median is reported.
+// rounds is the number of measurements of a latency. The median is reported.
 const rounds = 20
 
 func median(times []time.Duration) time.Duration {
@@ -25,9 +25,8 @@ func median(times []time.Duration) time.Duration {
 	return times[len(times)/2]
 }
 
-// BenchmarkStart measures the time from the decision to start a container to
-// the first line of its program. It compares that with `docker run` of the same
-// program; they take turns. ratio is the ratio of the medians.
+// BenchmarkStart measures the time from the decision to start a container to the first line of its program. It also
+// measures `docker run` of the same program, in alternation. ratio is the ratio of the two medians.
 func BenchmarkStart(b *testing.B) {
 	h := local(b)
 	for range b.N {
@@ -59,7 +58,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// dockerRun is the time to the first line under the docker command.
+// dockerRun returns the time until docker run prints the first line of the program.
 func dockerRun(b *testing.B) time.Duration {
 	b.Helper()
 	began := time.Now()
@@ -116,9 +115,8 @@ func BenchmarkPause(b *testing.B) {
 	}
 }
 
-// BenchmarkSixteen measures the CPU time that tfexp itself takes while sixteen
-// containers run, report their progress and are sampled each second, in
-// percent of one core.
+// BenchmarkSixteen measures the CPU time of tfexp itself, in percent of one core, while sixteen containers run. They
+// report progress and are sampled each second.
 func BenchmarkSixteen(b *testing.B) {
 	h := local(b)
 	const containers, span = 16, 10 * time.Second
@@ -153,7 +151,7 @@ func BenchmarkSixteen(b *testing.B) {
 	}
 }
 
-// ownTime is the CPU time of this process.
+// ownTime returns the CPU time of this process so far.
 func ownTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

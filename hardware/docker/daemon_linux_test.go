@@ -17,8 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// ownDaemon is a daemon that a test may stop: with a separate socket and
-// separate data, so that no other daemon is touched.
+// ownDaemon is a Docker daemon with its own socket and data. A test may stop it without effects on other daemons.
 type ownDaemon struct {
 	t   *testing.T
 	dir string
@@ -27,13 +26,13 @@ type ownDaemon struct {
 
 func startDaemon(t *testing.T) *ownDaemon {
 	t.Helper()
-	local(t) // its image is taken
+	local(t) // its image is copied to the new daemon
 	_, err := exec.LookPath("dockerd")
 	if err == nil && os.Getuid() != 0 {
 		err = errors.New("only root can start dockerd")
 	}
 	need.This(t, "docker", err, "run the test as root, with dockerd installed, as .ci/docker does")
-	// Socket paths must be short, and a test's folder may have a long one.
+	// Paths of sockets must be short, but a test's folder may have a long path.
 	dir, err := os.MkdirTemp("", "dk")
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +40,7 @@ func startDaemon(t *testing.T) *ownDaemon {
 	d := &ownDaemon{t: t, dir: dir}
 	t.Cleanup(func() {
 		d.stop(syscall.SIGTERM)
-		// Mounts of containers may outlive a killed daemon.
+		// Mounts of containers may still exist after a daemon was killed.
 		mounts, _ := os.ReadFile("/proc/mounts")
 		for _, line := range strings.Split(string(mounts), "\n") {
 			if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[1], dir) {
@@ -69,8 +68,7 @@ func (d *ownDaemon) start() {
 		d.t.Fatal(err)
 	}
 	defer log.Close()
-	// A daemon that was killed leaves these behind, and stumbles over them
-	// where nobody reaps the dead.
+	// A killed daemon does not remove these files, and a new one may fail because of them.
 	os.Remove(d.dir + "/pid")
 	os.Remove(d.dir + "/exec/containerd/containerd.pid")
 	d.cmd = exec.Command("dockerd", "--host", d.url(), "--data-root", d.dir+"/data", "--exec-root", d.dir+"/exec",
@@ -88,7 +86,7 @@ func (d *ownDaemon) start() {
 	})
 }
 
-// stop ends the daemon and waits for it.
+// stop sends a signal to the daemon and waits for its end.
 func (d *ownDaemon) stop(s syscall.Signal) {
 	if d.cmd == nil {
 		return
@@ -108,9 +106,8 @@ func (d *ownDaemon) connect() *Host {
 	return h
 }
 
-// A daemon that is stopped, or killed, and started again takes its containers
-// with it: their jobs fail, with that as the reason, and can be restarted.
-// Actions on them meanwhile are no errors.
+// If a daemon is stopped or killed and then started again, its containers end. Their jobs fail with that reason and can
+// be started again. Actions on these jobs in the meantime are no errors.
 func TestDaemonRestarts(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -129,7 +126,7 @@ func TestDaemonRestarts(t *testing.T) {
 			back := make(chan struct{})
 			go func() {
 				defer close(back)
-				time.Sleep(300 * time.Millisecond) // so that the call below finds it gone
+				time.Sleep(300 * time.Millisecond) // so that the next call finds the daemon gone
 				d.start()
 			}()
 			if err := e.Pause(0); err != nil {
@@ -153,8 +150,7 @@ func TestDaemonRestarts(t *testing.T) {
 	}
 }
 
-// If a daemon stays away, its jobs fail. Their leftovers are swept when it is
-// back.
+// If a daemon does not come back, its jobs fail. Their containers are removed when it is back.
 func TestDaemonStaysAway(t *testing.T) {
 	d := startDaemon(t)
 	h := d.connect()

@@ -1,5 +1,4 @@
-// Daemontest has a fake Docker daemon for tests: an HTTP server that gives a
-// test's answers instead of a daemon's.
+// Daemontest has a fake Docker daemon for tests: an HTTP server that answers requests as a test prescribes.
 
 package docker
 
@@ -13,10 +12,9 @@ import (
 	"testing"
 )
 
-// fakeDaemon starts a daemon that reports the API version api. answers, by
-// "METHOD /path" without the version, replace its own answers. By itself it
-// answers greetings only, and reports everything else as not found. fakeDaemon
-// returns the daemon's address, and the daemon stops with the test.
+// fakeDaemon starts an HTTP server that acts as a Docker daemon with the API version api. answers has handlers by
+// "METHOD /path", without the version. Without a handler, the daemon answers pings and reports everything else as not
+// found. It stops with the test. fakeDaemon returns its address.
 func fakeDaemon(t *testing.T, api string, answers map[string]http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +41,7 @@ func fakeDaemon(t *testing.T, api string, answers map[string]http.HandlerFunc) s
 	return "tcp" + strings.TrimPrefix(s.URL, "http")
 }
 
-// refuse is the answer of a daemon that refuses a request.
+// refuse returns a handler that refuses a request with a status and a message.
 func refuse(status int, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -51,11 +49,11 @@ func refuse(status int, message string) http.HandlerFunc {
 	}
 }
 
-// TestEndlessAnswer asks a daemon whose description of its machine does not end, without a deadline.
+// TestEndlessAnswer connects, without a deadline, to a daemon whose answer to a request never ends.
 func TestEndlessAnswer(t *testing.T) {
 	var asked, sent atomic.Int64
 	url := fakeDaemon(t, "1.41", map[string]http.HandlerFunc{"GET /info": func(w http.ResponseWriter, r *http.Request) {
-		if asked.Add(1) == 1 { // by Connect, which has a deadline
+		if asked.Add(1) == 1 { // the call of Connect, which has a deadline
 			_ = json.NewEncoder(w).Encode(map[string]any{"NCPU": 4, "MemTotal": 1 << 30, "OSType": "linux"})
 			return
 		}

@@ -27,8 +27,7 @@ func TestMain(m *testing.M) {
 
 const testImage = "tfexp/builtin:latest"
 
-// local connects to the daemon of this machine, and skips the test if there is
-// no daemon, or if it lacks the image.
+// local connects to the Docker daemon of this machine. It skips the test if there is no daemon or no image for tests.
 func local(t testing.TB) *Host {
 	t.Helper()
 	ctx := context.Background()
@@ -40,8 +39,8 @@ func local(t testing.TB) *Host {
 	return h
 }
 
-// newEngine returns an engine on this machine's first two CPUs, with containers of a
-// folder of the test's own; the test fails if it leaves any of them behind.
+// newEngine returns an engine on the first two CPUs of this machine. Its containers belong to a folder of the test. The
+// test fails if one of them still exists at its end.
 func newEngine(t testing.TB, h *Host, opts Options, jobs ...launch.Job) *Engine {
 	t.Helper()
 	opts.Folder = t.TempDir()
@@ -78,7 +77,7 @@ func grant(lo, hi int32) scheduler.Grant {
 	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: lo, Hi: hi}}}
 }
 
-// ended waits for the next end.
+// ended waits for the next notice that a job has ended.
 func ended(t *testing.T, e *Engine) scheduler.Notice {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -100,7 +99,7 @@ func logOf(t *testing.T, j launch.Job) string {
 	return string(raw)
 }
 
-// docker runs the docker command, as an independent view of the daemon.
+// docker runs the docker command, which shows the state of the daemon independently of tfexp.
 func docker(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("docker", args...).CombinedOutput()
@@ -111,19 +110,18 @@ func docker(t testing.TB, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// until waits for a condition of the world outside.
+// until waits until a condition holds, and fails the test after too long a time.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for begin := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Since(begin) > 2*time.Minute {
-			local(t) // which skips the test if the daemon has ended since it began
+			local(t) // skips the test if the daemon has ended in the meantime
 			t.Fatalf("in vain waited for: %s", what)
 		}
 	}
 }
 
-// A program gets the contract, its cores, no network and no privileges, and its
-// output is in its log.
+// A program gets the job contract and its cores, but no network and no privileges. Its output is in its log.
 func TestRun(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `env; cat $TFEXP_CONTROL; nproc; ip link 2>/dev/null | wc -l; grep CapEff /proc/self/status; echo kept > $TFEXP_CHECKPOINT_DIR/x; echo oops >&2`)
@@ -147,11 +145,11 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The docker command shows that a job is paused, resumed and resized.
+// The docker command shows whether a job is paused, resumed or resized.
 func TestPauseAndResize(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `while true; do cat $TFEXP_CONTROL; sleep 0.05; done`)
-	var memory atomic.Int64 // in the last sample
+	var memory atomic.Int64 // of the last sample
 	e := newEngine(t, h, Options{Observe: func(s engine.Sample) { memory.Store(int64(s.Memory)) }}, j)
 	if err := e.Start(0, grant(0, 2)); err != nil {
 		t.Fatal(err)
@@ -193,7 +191,7 @@ func TestPauseAndResize(t *testing.T) {
 	}
 }
 
-// A quota lets a container use all cores, for as much time as it has cores.
+// With a quota a container may use all cores, but no more CPU time than the job's number of cores allows.
 func TestQuota(t *testing.T) {
 	h := local(t)
 	e := newEngine(t, h, Options{Quota: true}, shell(t, "a", "sleep 60"))
@@ -214,10 +212,10 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// A program that starts more and more processes reaches its limit, and not the machine's.
+// A program that starts more and more processes reaches its own limit before the limit of the machine.
 func TestLimitOnProcesses(t *testing.T) {
 	h := local(t)
-	// A fork that fails ends the shell.
+	// The shell ends when a fork fails.
 	j := shell(t, "a", "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 60 & echo started; done; wait")
 	e := newEngine(t, h, Options{Pids: 6}, j)
 	if err := e.Start(0, grant(0, 1)); err != nil {
@@ -237,7 +235,7 @@ func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		job  func(j *launch.Job)
-		want string // of the start's error, or of the end's reason
+		want string // part of the error of the start, or of the reason of the end
 	}{
 		{"exit status", func(j *launch.Job) { j.Argv[2] = "exit 3" }, "exit status 3"},
 		{"no program", func(j *launch.Job) { j.Argv = []string{"no-such-program"} },
@@ -276,8 +274,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A container whose process is killed from outside is a failed job, and can be
-// started again; its log continues.
+// A container whose process is killed from outside is a failed job. The job can be started again, and its log
+// continues.
 func TestKilledFromOutside(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; sleep 60; }")
@@ -302,7 +300,7 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 }
 
-// Leftovers of a killed tfexp are found by its folder, and nothing else is.
+// Sweep removes the containers that a killed tfexp left behind in its folder, and no others.
 func TestSweep(t *testing.T) {
 	h := local(t)
 	ctx := context.Background()
@@ -322,7 +320,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// An action on a job that ends at that moment is no error.
+// An action on a job that ends at the same time is no error.
 func TestActionsOnAJobThatEnds(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", "sleep 0.2")
@@ -351,7 +349,7 @@ func TestActionsOnAJobThatEnds(t *testing.T) {
 	}
 }
 
-// A report of a program in a container wakes its waiters.
+// A progress report of a program in a container ends a call of Next that waits.
 func TestReports(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `echo '{"tfexp":{"epoch":1}}'; sleep 60`)
@@ -368,8 +366,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A program that bound itself to its first CPUs, as TensorFlow does, runs on the
-// CPUs that it gets later.
+// TensorFlow and others bind their threads to the CPUs that they find at their start. After a resize such a program
+// still runs on the CPUs that it has then.
 func TestResizeOfAJobThatBoundItself(t *testing.T) {
 	h := local(t)
 	if !h.Local() {

@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A daemon's refusal becomes a phrase with a remedy. The engine waits for a
-// daemon that gives up a call; a daemon that fails for good fails the job.
+// A request that the daemon refuses becomes an error with a remedy. If the daemon breaks off a call, the engine tries
+// again until its patience is over; then the job fails.
 func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -53,7 +53,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Grants are of one host each, by the host's own CPU numbers.
+// A grant is on one host, and uses the CPU numbers of this host.
 func TestPlace(t *testing.T) {
 	a, b := &Host{URL: "unix:///a"}, &Host{URL: "tcp://b:1"}
 	e, err := New(nil, []Node{{Host: a, CPUs: []int{4, 5}}, {Host: b, CPUs: []int{0, 1, 2}}}, Options{})
@@ -82,7 +82,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// Output that comes again after a broken stream is in the log once.
+// If a stream of output breaks and is read again, repeated output is in the log only once.
 func TestOutput(t *testing.T) {
 	path := t.TempDir() + "/log"
 	o, err := launch.OpenLog(path, 1<<20, false, nil, nil)
@@ -103,9 +103,8 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// A container gets the GPUs of its grant by their UUIDs, and its program gets the
-// same UUIDs. A daemon on another machine gets indices, and a program there
-// counts the GPUs that it sees.
+// A container gets the GPUs of its grant by UUID, and its program sees the same UUIDs. A daemon on another machine gets
+// indexes, and the program counts its GPUs from 0.
 func TestGPUs(t *testing.T) {
 	var created struct {
 		Env        []string
@@ -150,7 +149,7 @@ func TestGPUs(t *testing.T) {
 		if err == nil {
 			t.Fatal("it started")
 		}
-		if created.Env == nil { // it was not asked for
+		if created.Env == nil { // no container was created
 			if !strings.Contains(err.Error(), test.visible) {
 				t.Errorf("%+v: %v", test, err)
 			}

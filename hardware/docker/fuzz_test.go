@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// Whatever a daemon answers about a container's usage and output, and whatever the note of a killed run says, numbers are
-// in their ranges, and the log has no more than was sent.
+// For any answer of a daemon about usage and output, and any note of a killed run, numbers are in their ranges and the
+// log has no more than was sent.
 func FuzzAnswers(f *testing.F) {
 	for _, text := range []string{`{"read":"2026-01-01T00:00:00Z","cpu_stats":{"cpu_usage":{"total_usage":18446744073709551615}},` +
 		`"memory_stats":{"usage":18446744073709551615,"limit":18446744073709551615,"stats":{"inactive_file":1}}}`, "null", "{}",

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Why a daemon cannot be used, and what to do about it.
+// If a daemon cannot be used, the error says why and what to do.
 func TestConnect(t *testing.T) {
 	windows := fakeDaemon(t, "1.45", map[string]http.HandlerFunc{"GET /info": func(
 		w http.ResponseWriter, _ *http.Request,
@@ -48,7 +48,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// Images are fetched as the file says; a missing image is reported with a remedy.
+// Images are pulled as the experiment says. A missing image is an error with a remedy.
 func TestImages(t *testing.T) {
 	pulled := false
 	url := fakeDaemon(t, "1.41", map[string]http.HandlerFunc{
@@ -77,7 +77,7 @@ func TestImages(t *testing.T) {
 	for _, test := range []struct {
 		image, platform string
 		pull            Pull
-		want            string // ID, or of the error
+		want            string // the ID, or part of the error
 	}{
 		{"tf", "", PullNever, `it has no image "tf"`},
 		{"tf", "", PullMissing, "sha256:1"},

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// overTCP lets the daemon of this machine be reached as if it were another's.
+// overTCP returns a host that reaches the daemon of this machine by TCP, as if it were on another machine.
 func overTCP(t *testing.T, h *Host) *Host {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,9 +42,9 @@ func overTCP(t *testing.T, h *Host) *Host {
 	return other
 }
 
-// Nodes are daemons; the second node's cores are numbered after the first
-// node's, and are its own CPUs. A daemon of another machine does not see the
-// files of this one: its jobs are sent their allotment.
+// With several hosts each node is a daemon. The cores of the second node are numbered after those of the first, and are
+// CPUs of the second host. A daemon on another machine does not see files of this one, so the engine sends the
+// allotments into the containers of its jobs.
 func TestSeveralHosts(t *testing.T) {
 	h := local(t)
 	if !h.Local() {

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
-// Leftovers of other killed runs are searched in folders with a note that nobody is using.
+// Containers of other killed runs are looked for in neighboring folders with a note, if nobody uses them.
 func TestFoldersThatAreSweptBeside(t *testing.T) {
 	parent := t.TempDir()
 	for name, note := range map[string]string{
@@ -48,12 +48,12 @@ func TestFoldersThatAreSweptBeside(t *testing.T) {
 	}
 }
 
-// The containers of a killed run are found by its note when its folder has been moved since. They are spared while
-// somebody works in the folder that they belong to: then the note is a copy.
+// If the folder of a killed run was moved, its note still identifies the containers. They are not removed while
+// somebody uses the original folder, because then the note is a copy.
 func TestSweepOfAMovedFolder(t *testing.T) {
 	h := local(t)
 	here, moved, copied := t.TempDir(), filepath.Join(t.TempDir(), "moved"), t.TempDir()
-	mark := rand.Text() // containers of earlier tests have other marks
+	mark := rand.Text() // marks of earlier tests are different
 	for id, dir := range map[string]string{"killed": filepath.Join(here, "gone"), "copied": copied, "other": here} {
 		docker(t, "run", "--detach", "--network", "none", "--label", LabelRun+"=x", "--label", LabelSession+"="+id+mark, "--label",
 			LabelFolder+"="+dir, "--label", LabelJob+"="+id, testImage, "sleep", "60")

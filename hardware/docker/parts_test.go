@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/supply"
 )
 
-// inParts is the grant of a job with a worker on each of two cores, and a parameter server
-// that shares the first; each core is a separate node.
+// inParts returns the grant of a job with a worker on each of two cores, and a parameter server that shares the first
+// core. Each core is a separate node.
 func inParts(workers ...int) scheduler.Grant {
 	g := scheduler.Grant{Layout: &cluster.Layout{}}
 	for _, w := range workers {
@@ -30,7 +30,7 @@ func inParts(workers ...int) scheduler.Grant {
 	return g
 }
 
-// plannedFleet has a server for each node at once, and then news at given instants.
+// plannedFleet has a server for each node from the start, and gives the notices in news at their times.
 type plannedFleet struct{ news []scheduler.Notice }
 
 func (f *plannedFleet) Acquire(node int, now time.Duration) *scheduler.Server {
@@ -71,7 +71,7 @@ func TestSiteHasTheFleetOfItsTask(t *testing.T) {
 	}
 }
 
-// twoNodes is an engine on two nodes of this machine's daemon, one core each.
+// twoNodes returns an engine on two nodes of one core each, both on the daemon of this machine.
 func twoNodes(t *testing.T, h *Host, opts Options, jobs ...launch.Job) *Engine {
 	t.Helper()
 	opts.Folder = t.TempDir()
@@ -91,7 +91,7 @@ func twoNodes(t *testing.T, h *Host, opts Options, jobs ...launch.Job) *Engine {
 	return e
 }
 
-// states returns the states of the containers of a folder of results, by part.
+// states returns the states of the containers that belong to an engine's folder, by part.
 func states(t *testing.T, e *Engine) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -111,7 +111,7 @@ func states(t *testing.T, e *Engine) map[string]string {
 	return all
 }
 
-// next waits for a notice of a kind.
+// next waits for the next notice of a kind.
 func next(t *testing.T, e *Engine, kind scheduler.NoticeKind) scheduler.Notice {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -129,9 +129,9 @@ func next(t *testing.T, e *Engine, kind scheduler.NoticeKind) scheduler.Notice {
 	}
 }
 
-// A job of parts is a container each, with its place, its cores and a network that they
-// share and nobody else has; it ends with its first worker, and so do parameter servers
-// that never end. An action on a job applies to all of its containers.
+// Each part of a job is a container with its own role, task and cores. The containers share a network that no other
+// container has. The job ends with its first worker, and so do parameter servers, which never end by themselves. An
+// action on the job applies to all of its containers.
 func TestParts(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `echo "$TFEXP_ROLE $TFEXP_TASK $TFEXP_INTRA_THREADS $TFEXP_CONTROL"; echo "$TFEXP_CLUSTER"
@@ -186,7 +186,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A part that fails ends the job; parts that cannot be started leave nothing behind.
+// If a part fails, the job ends. If a part cannot be started, no container of the job is left behind.
 func TestPartsFail(t *testing.T) {
 	h := local(t)
 	e := twoNodes(t, h, Options{Grace: 200 * time.Millisecond}, shell(t, "a", `test $TFEXP_TASK = 1 && exit 3; sleep 1000`))
@@ -204,8 +204,8 @@ func TestPartsFail(t *testing.T) {
 	}
 }
 
-// The containers on a node are warned of its loss, and are gone after it. The others
-// continue without them, and with them again, or end with the one that speaks for their job.
+// The containers on a node are warned before the node is lost, and are removed after it. The other containers of the
+// job continue, or end if the lost part was the job's lead.
 func TestNodeIsLost(t *testing.T) {
 	h := local(t)
 	for _, revoke := range []bool{false, true} {
@@ -221,7 +221,7 @@ func TestNodeIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := func(part string) string {
-			raw, _ := os.ReadFile(filepath.Join(j.CheckpointDir, part)) // it may not have said anything yet
+			raw, _ := os.ReadFile(filepath.Join(j.CheckpointDir, part)) // missing until the part has written it
 			return string(raw)
 		}
 		until(t, "both listen", func() bool { return said("worker.0") != "" && said("worker.1") != "" })
@@ -233,7 +233,7 @@ func TestNodeIsLost(t *testing.T) {
 		}
 		lost := strings.TrimSuffix(j.LogPath, ".log") + map[bool]string{false: ".worker-1.log", true: ".log"}[revoke]
 		until(t, "it is asked to end", func() bool { return strings.Contains(logAt(t, lost), "asked") })
-		if revoke { // and then the other, because it is the first that has ended
+		if revoke { // then lose the other part, which is the lead
 			other := strings.TrimSuffix(j.LogPath, ".log") + ".worker-1.log"
 			until(t, "the other is asked to end", func() bool { return strings.Contains(logAt(t, other), "asked") })
 		}
@@ -277,7 +277,7 @@ func TestNodeIsLost(t *testing.T) {
 	}
 }
 
-// logAt returns the content of a file.
+// logAt returns the content of the file at path.
 func logAt(t *testing.T, path string) string {
 	t.Helper()
 	return logOf(t, launch.Job{LogPath: path})

@@ -11,10 +11,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
-	_ "github.com/tfexp/tfexp/stages/gavel" // registers itself
+	_ "github.com/tfexp/tfexp/stages/gavel" // registers its policies
 )
 
-// counting counts to 100. It saves its count when it is asked to end, and prints its first number.
+// counting is a program that counts to 100 and prints its first number. It saves its count when it is asked to end.
 const counting = `
 f="$TFEXP_CHECKPOINT_DIR/n"
 n=0
@@ -24,8 +24,8 @@ echo from $n
 while [ $n -lt 100 ]; do n=$((n+1)); sleep 0.01; done
 echo done $n`
 
-// Three jobs share two nodes of one daemon by max_min, in rounds: each resumes from its checkpoint, in a new container
-// on its new node.
+// Three jobs share two nodes of one daemon under max_min, in rounds. Each job resumes from its checkpoint, in a new
+// container on its new node.
 func TestRoundsMoveContainersByCheckpoints(t *testing.T) {
 	h := local(t)
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
@@ -58,7 +58,7 @@ func TestRoundsMoveContainersByCheckpoints(t *testing.T) {
 	for i, r := range out.Jobs {
 		log := logOf(t, programs[i])
 		migrations += r.Migrations
-		// A program that is asked to end at once may print nothing, or miss the signal.
+		// A program that is asked to end right after its start may print nothing, or not yet handle the signal.
 		if r.State != scheduler.Finished || !strings.HasSuffix(log, "done 100\n") ||
 			strings.Count(log, "from ") > 1+r.Preemptions {
 			t.Errorf("%s is %s, was paused %d times, and says %q", jobs[i].Name, r.State, r.Preemptions, log)

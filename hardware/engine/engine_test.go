@@ -35,7 +35,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A missing part of a kind is found when the program starts, not when an experiment uses the kind.
+// Registering an incomplete kind of engine panics when the program starts, so the mistake is not found only when an
+// experiment uses the kind.
 func TestRegisterRefuses(t *testing.T) {
 	capabilities := func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} }
 	simulate := func(engine.Simulation) (scheduler.Engine, error) { return nil, nil }
@@ -65,7 +66,7 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 }
 
-// The settings of hardware in containers are checked where they are written.
+// Errors in settings of containers are reported at the lines of the settings.
 func TestProblems(t *testing.T) {
 	k := engine.Find("docker")
 	values := func(set map[string]any) engine.Values {
@@ -100,7 +101,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A daemon that does not answer is an engine that is not available, with a hint.
+// If the daemon does not answer, the engine is unavailable, and a hint says what to do.
 func TestMissingDaemon(t *testing.T) {
 	k := engine.Find("docker")
 	settings, problems := k.Decode(engine.Block{Values: engine.Values{All: map[string]any{"host": "unix:///no/such/socket"}}})

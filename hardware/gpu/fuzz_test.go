@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Whatever nvidia-smi and the driver's files say, it is refused or figures are in their ranges.
+// Any output of nvidia-smi and any content of the driver's files is refused, or gives values in their ranges.
 func FuzzDriver(f *testing.F) {
 	for _, text := range []string{"0, GPU-1, NVIDIA H200, 143771\n", "0, 97, 1024, 312.5\n", "0, [N/A], nan, inf\n", "1, 1e300, -1, 1e999\n",
 		"Model: \t NVIDIA\nGPU UUID: \t GPU-?\n", "NVRM version: Kernel Module  535.54.03  Tue", "\"", "Kernel Module", ""} {

@@ -43,7 +43,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// fake makes a driver's files, and a nvidia-smi that answers a query as given.
+// fake makes files of a driver, and an nvidia-smi that prints smi.
 func fake(t *testing.T, files map[string]string, smi string) driver {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,8 +75,7 @@ var files = map[string]string{
 	"gpus/0000:07:00.0/information": strings.Replace(information, "%s", two[0].ID, 1),
 }
 
-// The driver's files list the devices, in the order of the bus, and no program
-// is started.
+// The devices are listed from the driver's files, in the order of the bus. No program is started.
 func TestDriverFiles(t *testing.T) {
 	d := fake(t, files, "")
 	devices, err := d.Devices()
@@ -102,7 +101,7 @@ const smi = `case "$1" in
 esac
 `
 
-// Without the driver's files, as under Windows, its program reports everything.
+// Without the driver's files, as on Windows, nvidia-smi reports everything.
 func TestProgram(t *testing.T) {
 	d := fake(t, nil, smi)
 	devices, err := d.Devices()
@@ -129,7 +128,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// Until somebody has used the GPUs, the files lack their UUIDs.
+// The driver's files contain the UUIDs only after somebody has used the GPUs.
 func TestUnknownUUIDs(t *testing.T) {
 	hidden := map[string]string{"gpus/0000:07:00.0/information": strings.Replace(information, "%s",
 		"GPU-????????-????", 1)}
@@ -152,7 +151,7 @@ func TestNoDriver(t *testing.T) {
 	}
 }
 
-// Open works on every machine, with a driver and without.
+// Open works on every machine, with and without a driver.
 func TestOpen(t *testing.T) {
 	s := Open()
 	defer s.Close()

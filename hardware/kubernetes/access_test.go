@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// config writes a kubeconfig with one context of a user.
+// configWith writes a kubeconfig with one context for a server and a user.
 func configWith(t *testing.T, server, user string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")
@@ -36,7 +36,7 @@ users:
 	return path
 }
 
-// Tokens, files of tokens and plugins reach the server.
+// The server receives tokens from the kubeconfig, from files and from plugins.
 func TestCredentials(t *testing.T) {
 	var got string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +77,7 @@ echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","s
 	}
 }
 
-// Whatever is not supported is refused by name.
+// Each unsupported way of access is an error that names it.
 func TestRefusedAccess(t *testing.T) {
 	for user, want := range map[string]string{
 		"    auth-provider: {name: gcp}\n": "auth-provider",
@@ -109,7 +109,7 @@ func TestRefusedAccess(t *testing.T) {
 	}
 }
 
-// Of several files the first that names a thing counts.
+// If several files define the same name, the first one is used.
 func TestSeveralFiles(t *testing.T) {
 	one := configWith(t, "http://one", "    token: one\n")
 	two := configWith(t, "http://two", "    token: two\n")

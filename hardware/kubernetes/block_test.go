@@ -23,7 +23,7 @@ func blockOf(set map[string]any, nodes ...engine.NodeBlock) engine.Block {
 	return b
 }
 
-// Wrong arguments are refused where they are written.
+// Errors in arguments are reported at the lines of the arguments.
 func TestProblems(t *testing.T) {
 	two := engine.NodeBlock{Name: "n", Count: 2}
 	for want, b := range map[string]engine.Block{
@@ -45,7 +45,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Jobs that do not fit into one pod are refused when the file is read.
+// Jobs that do not fit into one pod are reported when the experiment is read.
 func TestJobsOfOnePod(t *testing.T) {
 	h := hardwareOf(settings{}, nil)
 	for want, j := range map[string]*engine.Job{
@@ -59,7 +59,7 @@ func TestJobsOfOnePod(t *testing.T) {
 	}
 }
 
-// Only hardware with a volume for checkpoints pauses jobs.
+// Only hardware with a volume for checkpoints can pause jobs.
 func TestPausesNeedCheckpoints(t *testing.T) {
 	if kind.Capabilities(hardwareOf(settings{}, nil)).Pause {
 		t.Error("it pauses jobs that cannot go on")
@@ -69,8 +69,8 @@ func TestPausesNeedCheckpoints(t *testing.T) {
 	}
 }
 
-// The nodes of the cluster are read where the file does not name any, less the requests of other pods. Nodes that do not
-// fit are an error before anything runs.
+// If the experiment names no nodes, they are read from the cluster, and requests of other pods are subtracted. Nodes
+// that do not fit are an error before anything runs.
 func TestNodes(t *testing.T) {
 	f := newFake(t)
 	f.put("ADDED", "pods", tree{"metadata": tree{"name": "other", "namespace": "x"}, "spec": tree{"nodeName": "n2",
@@ -95,7 +95,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// The queues of policies, those of users too, are looked for before anything runs.
+// The queues that policies and users name are checked before anything runs.
 func TestQueues(t *testing.T) {
 	f := newFake(t)
 	f.kueue(t, "team-a", 1)
@@ -136,7 +136,7 @@ policy "p" {
 	}
 }
 
-// A server that was never there is an error that says so.
+// If the server cannot be reached at the start, the error says so.
 func TestNoServer(t *testing.T) {
 	hw := hardwareOf(settings{Kubeconfig: filepath.Join(t.TempDir(), "none")}, nil)
 	_, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x"}}, false)

@@ -16,7 +16,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// realCluster skips the test without a cluster. The image must have /bin/sh.
+// realCluster returns settings and the name of an image for the cluster of KUBECONFIG. It skips the test if there is
+// no cluster. The image must have /bin/sh.
 func realCluster(t *testing.T) (settings, string) {
 	t.Helper()
 	k, err := connect(&settings{})
@@ -30,14 +31,14 @@ func realCluster(t *testing.T) (settings, string) {
 	return settings{}, cmp.Or(os.Getenv("TFEXP_TEST_IMAGE"), "tfexp/busybox:latest")
 }
 
-// shell is a job that runs a script.
+// shell returns a job that runs a shell script.
 func shell(dir, name, image, script string) launch.Job {
 	j := jobIn(dir, name)
 	j.Argv, j.Container = []string{"/bin/sh", "-c", script}, &launch.Container{Image: image}
 	return j
 }
 
-// A real pod runs, is resized in place, is asked to end with SIGTERM, and another pod continues from its checkpoint.
+// A real pod runs, is resized in place and is asked to end with SIGTERM. Another pod continues from its checkpoint.
 func TestRealPods(t *testing.T) {
 	set, image := realCluster(t)
 	set.Checkpoints = "host:" + t.TempDir()
@@ -68,7 +69,7 @@ while :; do cat $TFEXP_CONTROL; sleep 0.2; done`)
 	}
 }
 
-// The exit status of a real program is its job's end, and a missing program and image are named.
+// The exit status of a program is the result of its job. Errors name a missing program and a missing image.
 func TestRealFailures(t *testing.T) {
 	set, image := realCluster(t)
 	dir := t.TempDir()
@@ -86,7 +87,7 @@ func TestRealFailures(t *testing.T) {
 	}
 }
 
-// awaitLog waits until the log of a job has a text.
+// awaitLog waits until the log of a job contains a text.
 func awaitLog(t *testing.T, j launch.Job, text string) {
 	t.Helper()
 	for range 300 {
@@ -98,7 +99,8 @@ func awaitLog(t *testing.T, j launch.Job, text string) {
 	t.Fatalf("no %q in the log %q", text, logOf(t, j))
 }
 
-// The scheduler of a real cluster decides: of three jobs that fill a node, two wait, as the conditions of their pods say.
+// The scheduler of a real cluster decides. Of three jobs that each fill a node, two wait, and the conditions of their
+// pods say why.
 func TestRealOwnOrder(t *testing.T) {
 	set, image := realCluster(t)
 	dir := t.TempDir()
@@ -131,8 +133,8 @@ func TestRealOwnOrder(t *testing.T) {
 	}
 }
 
-// Kueue decides, for two queues with a core each that lend it to each other: the second job of the first queue borrows, the
-// job of the second queue reclaims its core, and the paused job continues from its checkpoint.
+// Kueue decides, with two queues of one core each that lend to each other. The second job of the first queue borrows a
+// core. The job of the second queue takes it back. The paused job later continues from its checkpoint.
 func TestRealKueue(t *testing.T) {
 	set, image := realCluster(t)
 	k, err := connect(&set)

@@ -15,10 +15,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
-	_ "github.com/tfexp/tfexp/stages/published" // the orders
+	_ "github.com/tfexp/tfexp/stages/published" // registers its policies
 )
 
-// choices has the decisions and events of a run, and checks them.
+// choices records the decisions and events of a run, and checks them.
 type choices struct {
 	schedulertest.Choices
 	check *validate.Validator
@@ -34,15 +34,15 @@ func (c *choices) Decision(d *scheduler.Decision) {
 	c.check.Decision(d)
 }
 
-// With the same virtual arrival times the decisions are the same on pods and in a simulation, as they are on processes:
-// their times, order, cores, nodes and reasons; and they are carried out.
+// With the same virtual arrival times, decisions on pods equal those in a simulation: their times, order, cores, nodes
+// and reasons. The pods also carry them out, as processes do.
 func TestRealDecisions(t *testing.T) {
 	base, image := realCluster(t)
 	arrivals, lengths := []float64{0, 0, 1.5, 2}, []float64{5, 3, 1, 4}
 	for _, test := range []struct {
 		name   string
 		policy policy.Policy
-		kinds  []scheduler.EventKind // that must be among what happens
+		kinds  []scheduler.EventKind // kinds of events that must occur
 	}{
 		{"turns", policy.Policy{Order: "round_robin", Settings: policy.Settings{"quantum": 2 * time.Second}},
 			[]scheduler.EventKind{scheduler.Pause, scheduler.Resume}},

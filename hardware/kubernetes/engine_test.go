@@ -16,7 +16,7 @@ type warned struct {
 	code, text string
 }
 
-// opened is an engine of a test, with its session and the warnings so far.
+// opened is an engine of a test with its session and the warnings so far.
 type opened struct {
 	*Engine
 	session  engine.Session
@@ -24,8 +24,8 @@ type opened struct {
 	warnings chan warned
 }
 
-// open opens a session in a folder, and an engine for jobs on a hardware, which it closes at the end of the test. Settings
-// that are zero have their defaults.
+// open opens a session in a folder, and an engine for jobs on a hardware. It closes both at the end of the test. Zero
+// settings get their defaults.
 func open(t testing.TB, dir string, set settings, nodes []scheduler.Node, jobs ...launch.Job) *opened {
 	t.Helper()
 	o, err := tryOpen(dir, set, nodes, jobs...)
@@ -60,7 +60,7 @@ func tryOpen(dir string, set settings, nodes []scheduler.Node, jobs ...launch.Jo
 	return o, nil
 }
 
-// hardwareOf is a hardware with settings. Settings that are zero have their defaults.
+// hardwareOf returns a hardware with the given settings. Zero settings get their defaults.
 func hardwareOf(set settings, nodes []scheduler.Node) *engine.Hardware {
 	if set.Pull == "" {
 		set.Pull = "never"
@@ -84,7 +84,7 @@ func hardwareOf(set settings, nodes []scheduler.Node) *engine.Hardware {
 		Suspends: true, Place: "test.hcl line 1"}
 }
 
-// next waits for the next notice of the end of a job.
+// next waits for the next notice that a job has ended.
 func (o *opened) next(t testing.TB, within time.Duration) scheduler.Notice {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -102,7 +102,7 @@ func (o *opened) next(t testing.TB, within time.Duration) scheduler.Notice {
 	}
 }
 
-// grant is a number of cores from a first one on.
+// grant returns a grant of a number of cores, from the core first on.
 func grant(first, cores int32) scheduler.Grant {
 	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: first, Hi: first + cores}}}
 }

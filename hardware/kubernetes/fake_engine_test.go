@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// kubeconfigOf writes a kubeconfig for a server without credentials.
+// kubeconfigOf writes a kubeconfig for a server that requires no credentials.
 func kubeconfigOf(t testing.TB, url string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")
@@ -26,7 +26,7 @@ func kubeconfigOf(t testing.TB, url string) string {
 	return path
 }
 
-// jobIn is a job whose files are in a folder.
+// jobIn returns a job whose files are in a folder.
 func jobIn(dir, name string) launch.Job {
 	return launch.Job{Name: name, Argv: []string{"train"}, Threads: 1, LogPath: filepath.Join(dir, name+".log"),
 		ControlPath: filepath.Join(dir, name+".control"), CheckpointDir: filepath.Join(dir, name+".checkpoint"),
@@ -42,7 +42,7 @@ func logOf(t testing.TB, j launch.Job) string {
 	return string(text)
 }
 
-// A job runs, its output is copied, and nothing of it is left.
+// A job runs and its output is copied. Nothing of it remains in the cluster.
 func TestRunsToItsEnd(t *testing.T) {
 	f := newFake(t)
 	f.run = func(_ context.Context, pod tree, out io.Writer) int {
@@ -71,7 +71,7 @@ func TestRunsToItsEnd(t *testing.T) {
 	}
 }
 
-// A job holds its cores until its node reports its end, but its service ends with its program.
+// A job holds its cores until the node reports its end, but its service time ends with its program.
 func TestNodeReportsLate(t *testing.T) {
 	f := newFake(t)
 	f.late = 2 * time.Second
@@ -99,7 +99,7 @@ func TestNodeReportsLate(t *testing.T) {
 	}
 }
 
-// A pause suspends the Job, and a resume releases it again, with a new pod.
+// A pause suspends the Job. A resume continues it with a new pod.
 func TestPausesAsSuspension(t *testing.T) {
 	f := newFake(t)
 	runs := make(chan string, 5)
@@ -144,7 +144,7 @@ func TestPausesAsSuspension(t *testing.T) {
 	}
 }
 
-// After tfexp was killed, the next session removes its objects.
+// After tfexp was killed, the next session removes the objects that it created.
 func TestRemovesLeftovers(t *testing.T) {
 	f := newFake(t)
 	running := make(chan bool, 1)
@@ -163,7 +163,7 @@ func TestRemovesLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-running
-	o.cancel() // as if it were killed: it makes no further call
+	o.cancel() // as if tfexp were killed: it makes no further call
 	again, err := tryOpen(dir, set, nil, jobIn(dir, "a"))
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestRemovesLeftovers(t *testing.T) {
 	again.Close()
 }
 
-// A running pod is resized in place, and its control file says so.
+// A running pod is resized in place, and its control file has the new size.
 func TestResizesInPlace(t *testing.T) {
 	f := newFake(t)
 	running, end := make(chan bool, 1), make(chan bool)
@@ -202,7 +202,7 @@ func TestResizesInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	control := func() any { return child(metaOf(f.all("pods")[0]), "annotations")[annotationControl] }
-	for range 500 { // the file follows the resize
+	for range 500 { // the control file changes soon after the resize
 		if control() == "1 3\n" {
 			break
 		}

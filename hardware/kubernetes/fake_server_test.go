@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// serve answers a request.
+// serve answers one request.
 func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	away := f.away
@@ -36,7 +36,7 @@ func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusCreated, tree{"status": tree{"allowed": true}})
 		return
 	}
-	if len(parts) == 2 { // a group
+	if len(parts) == 2 { // a group of the API
 		if version := f.groups[parts[1]]; version != "" {
 			reply(w, http.StatusOK, tree{"preferredVersion": tree{"groupVersion": version}})
 		} else {
@@ -110,7 +110,7 @@ func (f *fakeCluster) list(w http.ResponseWriter, resource string, match func(tr
 	reply(w, http.StatusOK, tree{"metadata": tree{"resourceVersion": strconv.Itoa(f.version)}, "items": items})
 }
 
-// serveObject answers a call about one object.
+// serveObject answers a request about one object.
 func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, resource, namespace, name string) {
 	var body tree
 	_ = json.NewDecoder(r.Body).Decode(&body)
@@ -137,7 +137,7 @@ func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, 
 	switch verb {
 	case "patch":
 		patched := copied(o)
-		if strings.HasSuffix(r.URL.Path, "/resize") { // of the only container
+		if strings.HasSuffix(r.URL.Path, "/resize") { // the pod has only one container
 			asked := anys(child(body, "spec")["containers"])[0].(tree)["resources"]
 			anys(child(patched, "spec")["containers"])[0].(tree)["resources"] = asked
 			if f.infeasible != "" {
@@ -171,13 +171,14 @@ func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, 
 	reply(w, http.StatusOK, o)
 }
 
-// changesTemplate reports whether a patch changes the pods of a Job that is not suspended, or has been started since.
+// changesTemplate reports whether a patch changes the pod template of a Job that is not suspended or has been started.
+// Kubernetes refuses such a patch.
 func changesTemplate(before, after tree) bool {
 	open := child(before, "spec")["suspend"] == true && child(before, "status")["startTime"] == nil
 	return !open && fmt.Sprint(child(before, "spec")["template"]) != fmt.Sprint(child(after, "spec")["template"])
 }
 
-// merge changes an object as a merge patch says.
+// merge applies a JSON merge patch to an object.
 func merge(o, patch tree) {
 	for name, value := range patch {
 		switch value := value.(type) {
@@ -191,7 +192,7 @@ func merge(o, patch tree) {
 	}
 }
 
-// watch sends all changes after a version, until streams break.
+// watch sends all changes after a version, until the test breaks the streams.
 func (f *fakeCluster) watch(w http.ResponseWriter, r *http.Request, resource string, match func(tree) bool) {
 	version, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	out := json.NewEncoder(w)
@@ -272,7 +273,7 @@ func (f *fakeCluster) serveLog(w http.ResponseWriter, r *http.Request, name stri
 	}
 }
 
-// selectedBy is the test of an object by selectors of a call.
+// selectedBy returns a function that reports whether an object matches the selectors of a request.
 func selectedBy(labels, fields, namespace string) func(tree) bool {
 	return func(o tree) bool {
 		if namespace != "" && metaOf(o)["namespace"] != namespace {

@@ -16,41 +16,43 @@ import (
 	"time"
 )
 
-// fakeCluster is an API server in this process, with the controllers and kubelets behind it, as far as faults need
-// them: they act as in Kubernetes 1.36.
+// fakeCluster is a fake API server with controllers and kubelets, all in this process. It supports what the tests of
+// faults need, and acts as Kubernetes 1.36 does.
 type fakeCluster struct {
 	*httptest.Server
 
-	// refuse answers a call in the server's place; nil lets it pass. A call is like "create jobs" or "watch pods".
+	// refuse returns an answer that replaces the server's own, or nil. what is a call such as "create jobs" or "watch
+	// pods".
 	refuse func(what, name string) *fakeRefusal
-	// lose reports whether a call is carried out, and its connection then cut.
+	// lose reports whether to cut the connection after a call was carried out.
 	lose func(what string) bool
-	// place is the scheduler: the node of a pod, or why it has no node yet.
+	// place acts as the scheduler: it returns the node of a pod, or why the pod has no node yet.
 	place func(pod tree) (node, why string)
-	// wait says why a pod's container does not start yet: a reason such as ErrImageNeverPull, and a message.
+	// wait returns why the container of a pod does not start yet: a reason such as ErrImageNeverPull, and a message.
 	wait func(pod tree) (reason, message string)
-	// run is the program of a pod's container. It ends soon after its context, which is how it gets SIGTERM.
+	// run acts as the program of a pod's container. The end of ctx is its SIGTERM; it should return soon after.
 	run func(ctx context.Context, pod tree, stdout io.Writer) (exit int)
 
-	// old servers do not resize pods, and never change the pods of a Job that has run.
+	// old makes the server like old versions: it does not resize pods, and refuses to change the pods of a Job that has
+	// run.
 	old bool
-	// groups are the preferred versions of other groups of the API.
+	// groups has the preferred version of each other group of the API.
 	groups map[string]string
-	// infeasible is why no node can resize a pod; empty if all can.
+	// infeasible is the reason for which the nodes refuse to resize pods; empty if they do not refuse.
 	infeasible string
-	// late is how long a node takes to report the end of a container.
+	// late is how long nodes take to report the end of a container.
 	late time.Duration
 
 	mu        sync.Mutex
 	version   int
-	forgotten int             // older versions cannot be watched from
+	forgotten int             // watches from versions before this one are refused
 	objects   map[string]tree // by resource, namespace and name: "pods/research/x"
 	changes   []fakeChange
 	changed   chan struct{} // closed at each change
-	broken    chan struct{} // closed when streams break
+	broken    chan struct{} // closed to break the streams
 	logs      map[string]*fakeLog
-	ends      map[string]context.CancelFunc // of running containers, by the UID of their pod
-	dropped   map[any]bool                  // UIDs of pods that ended because their Job was suspended: no failures
+	ends      map[string]context.CancelFunc // ends running containers, by the UID of their pod
+	dropped   map[any]bool                  // UIDs of pods of suspended Jobs: their ends are no failures
 	calls     []string
 	away      bool
 }
@@ -58,7 +60,7 @@ type fakeCluster struct {
 type fakeRefusal struct {
 	code            int
 	reason, message string
-	retryAfter      int // seconds
+	retryAfter      int // in seconds
 }
 
 type fakeChange struct {
@@ -102,7 +104,7 @@ func newFake(t testing.TB) *fakeCluster {
 	return f
 }
 
-// goAway makes the server break off all connections until it comes back.
+// goAway makes the server unreachable (true) or reachable again (false).
 func (f *fakeCluster) goAway(away bool) {
 	f.mu.Lock()
 	f.away = away
@@ -110,7 +112,7 @@ func (f *fakeCluster) goAway(away bool) {
 	f.breakStreams()
 }
 
-// breakStreams ends all watches and logs that are followed.
+// breakStreams ends all watches and all logs that are being followed.
 func (f *fakeCluster) breakStreams() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +120,7 @@ func (f *fakeCluster) breakStreams() {
 	f.broken = make(chan struct{})
 }
 
-// forget makes watches from versions up to now impossible: they are answered with 410 Gone.
+// forget makes the server forget old versions. It answers watches from them with 410 Gone.
 func (f *fakeCluster) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,7 +128,7 @@ func (f *fakeCluster) forget() {
 	f.forgotten = f.version
 }
 
-// called returns how often a call was made: "create jobs".
+// called returns how often clients made a call such as "create jobs".
 func (f *fakeCluster) called(what string) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,7 +152,7 @@ func (f *fakeCluster) all(resource string) (all []tree) {
 	return all
 }
 
-// change changes an object as another client would.
+// change changes an object as another client of the cluster would.
 func (f *fakeCluster) change(resource, namespace, name string, how func(tree)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,7 +164,7 @@ func (f *fakeCluster) change(resource, namespace, name string, how func(tree)) {
 	}
 }
 
-// tell adds an event about an object.
+// tell adds an Event object about another object.
 func (f *fakeCluster) tell(about tree, reason, message string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -179,7 +181,7 @@ func (f *fakeCluster) event(about tree, reason, message string) {
 	})
 }
 
-// evict deletes a pod as the eviction API does, and says so in its conditions.
+// evict deletes a pod as the eviction API does, and records that in the pod's conditions.
 func (f *fakeCluster) evict(namespace, name string) {
 	f.change("pods", namespace, name, func(pod tree) {
 		child(pod, "status")["conditions"] = []any{tree{"type": "DisruptionTarget", "status": "True",
@@ -190,7 +192,7 @@ func (f *fakeCluster) evict(namespace, name string) {
 	f.end(f.objects["pods/"+namespace+"/"+name])
 }
 
-// put stores an object and sends it to watches.
+// put stores an object and sends it to all watches.
 func (f *fakeCluster) put(kind, resource string, o tree) {
 	f.version++
 	m := metaOf(o)
@@ -210,7 +212,7 @@ func (f *fakeCluster) put(kind, resource string, o tree) {
 	f.changed = make(chan struct{})
 }
 
-// control acts as the controller of Jobs, for all Jobs of a namespace.
+// control acts as the controller of Jobs for all Jobs of a namespace.
 func (f *fakeCluster) control(namespace string) {
 	for _, key := range slices.Sorted(maps.Keys(f.objects)) {
 		if strings.HasPrefix(key, "jobs/"+namespace+"/") {
@@ -277,7 +279,7 @@ func (f *fakeCluster) controlJob(job tree) {
 	}
 }
 
-// startPod makes a pod of a Job; of an indexed one for an index.
+// startPod creates a pod of a Job. index is empty if the Job is not indexed.
 func (f *fakeCluster) startPod(job tree, index string) {
 	m := metaOf(job)
 	template := copied(child(child(job, "spec"), "template"))
@@ -294,7 +296,8 @@ func (f *fakeCluster) startPod(job tree, index string) {
 	go f.live(copied(pod))
 }
 
-// controlIndexed acts as the controller of an indexed Job, whose pods are tried once for each index.
+// controlIndexed acts as the controller of an indexed Job. It starts one pod for each index and never replaces a failed
+// one.
 func (f *fakeCluster) controlIndexed(job tree) {
 	spec, status := child(job, "spec"), child(job, "status")
 	before := fmt.Sprint(status)
@@ -338,7 +341,7 @@ func (f *fakeCluster) controlIndexed(job tree) {
 	}
 }
 
-// live acts as the scheduler and a kubelet on a pod, until its end.
+// live acts as the scheduler and the kubelet for a pod, until the pod's end.
 func (f *fakeCluster) live(pod tree) {
 	namespace, name := metaOf(pod)["namespace"].(string), metaOf(pod)["name"].(string)
 	uid := metaOf(pod)["uid"].(string)
@@ -408,7 +411,7 @@ func (f *fakeCluster) live(pod tree) {
 		f.mu.Unlock()
 	}
 	set(phase, tree{"terminated": end})
-	time.Sleep(50 * time.Millisecond) // a real one takes a second
+	time.Sleep(50 * time.Millisecond) // a real kubelet takes a second
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := f.objects["pods/"+namespace+"/"+name]; now != nil && metaOf(now)["deletionTimestamp"] != nil {
@@ -418,7 +421,7 @@ func (f *fakeCluster) live(pod tree) {
 	}
 }
 
-// end begins the end of a pod: its program gets SIGTERM, and afterwards it is gone.
+// end ends a pod: its program gets SIGTERM, and the pod is deleted after the program's end.
 func (f *fakeCluster) end(pod tree) {
 	if pod == nil || metaOf(pod)["deletionTimestamp"] != nil {
 		return
@@ -433,7 +436,7 @@ func (f *fakeCluster) end(pod tree) {
 	f.put("DELETED", "pods", pod)
 }
 
-// fakeWriter writes lines into a log, each with its time.
+// fakeWriter writes lines into a log with the time of each line.
 type fakeWriter struct {
 	f   *fakeCluster
 	log *fakeLog
@@ -451,7 +454,7 @@ func (w fakeWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// nodeOf is the node that a pod asks for; n1 if it asks for none.
+// nodeOf returns the node that a pod requests, or n1 if it requests none.
 func nodeOf(pod tree) string {
 	terms := child(child(child(child(pod, "spec"), "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution")
 	for _, term := range anys(terms["nodeSelectorTerms"]) {
@@ -464,7 +467,7 @@ func nodeOf(pod tree) string {
 	return "n1"
 }
 
-// setCondition sets a condition of a status to True; the others stay.
+// setCondition sets one condition of a status to True, and keeps the others.
 func setCondition(status tree, kind, reason, message string) {
 	all := slices.DeleteFunc(slices.Clone(anys(status["conditions"])), func(c any) bool { return c.(tree)["type"] == kind })
 	status["conditions"] = append(all, tree{"type": kind, "status": "True", "reason": reason, "message": message})
@@ -477,7 +480,7 @@ func conditionOf(status tree, kind string) bool {
 	})
 }
 
-// child is an object within an object, made where it is missing.
+// child returns a field of an object that is itself an object. It creates the field if it is missing.
 func child(o tree, name string) tree {
 	inner, ok := o[name].(tree)
 	if !ok {
@@ -505,7 +508,7 @@ func copied(o tree) (c tree) {
 	return c
 }
 
-// placeOf is where an object of a resource is stored.
+// placeOf returns the key under which an object of a resource is stored.
 func placeOf(resource string, o tree) string {
 	namespace, _ := metaOf(o)["namespace"].(string)
 	return fmt.Sprintf("%s/%s/%v", resource, namespace, metaOf(o)["name"])

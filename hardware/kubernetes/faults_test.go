@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// settings are settings for the fake cluster, with a patience that fits a test.
+// settings returns settings for the fake cluster, with timeouts that suit a test.
 func (f *fakeCluster) settings(t testing.TB) settings {
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: fake, clusters: [{name: c, cluster: {server: %q}}],
@@ -28,13 +28,13 @@ func (f *fakeCluster) settings(t testing.TB) settings {
 	return settings{Kubeconfig: file, Image: "x:1", Patience: 3 * time.Second, Grace: time.Second}
 }
 
-// scripted is a job for the fake cluster, whose program is f.run. Its log is in a folder of the test.
+// scripted returns a job for the fake cluster. f.run acts as its program. Its log is in a folder of the test.
 func scripted(t testing.TB, name string) launch.Job {
 	return launch.Job{Name: name, Argv: []string{"program", name}, Threads: 1, Container: &launch.Container{Image: "x:1"},
 		LogPath: filepath.Join(t.TempDir(), name+".log")}
 }
 
-// until runs until a channel is closed or the pod is ended.
+// until returns a program that runs until end is closed or its pod is ended.
 func until(end <-chan struct{}) func(context.Context, tree, io.Writer) int {
 	return func(ctx context.Context, _ tree, _ io.Writer) int {
 		select {
@@ -46,7 +46,7 @@ func until(end <-chan struct{}) func(context.Context, tree, io.Writer) int {
 	}
 }
 
-// begun opens an engine on the fake cluster, and starts its only job.
+// begun opens an engine on the fake cluster and starts its only job.
 func (f *fakeCluster) begun(t *testing.T, set settings) *opened {
 	t.Helper()
 	o := open(t, t.TempDir(), set, nil, scripted(t, "a"))
@@ -65,7 +65,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// runs reports whether a pod runs.
+// runs reports whether a pod is running.
 func (f *fakeCluster) runs() bool {
 	for _, pod := range f.all("pods") {
 		if child(pod, "status")["phase"] == "Running" && metaOf(pod)["deletionTimestamp"] == nil {
@@ -83,7 +83,7 @@ func (o *opened) finished(t *testing.T) {
 	}
 }
 
-// failed fails the test unless the next job to end has failed for a reason with all the parts.
+// failed fails the test unless the next job to end has failed for a reason that contains all parts.
 func (o *opened) failed(t *testing.T, parts ...string) {
 	t.Helper()
 	n := o.next(t, 20*time.Second)
@@ -97,8 +97,8 @@ func (o *opened) failed(t *testing.T, parts ...string) {
 	}
 }
 
-// Streams that break off, versions that the server has forgotten, and a server that is away for a time shorter than the
-// patience cost nothing but time: the job finishes, with all of its log, and was started once.
+// Some faults only cost time: streams break off, the server forgets old versions, or it is away for less than the
+// patience. The job finishes, its log is complete, and it was started once.
 func TestServerDisturbed(t *testing.T) {
 	t.Parallel()
 	for name, disturb := range map[string]func(*fakeCluster){
@@ -144,7 +144,7 @@ func TestServerDisturbed(t *testing.T) {
 	}
 }
 
-// A server that stays away for longer than the patience ends the run, with a sentence about the server.
+// If the server stays away for longer than the patience, the run ends with an error about the server.
 func TestServerStaysAway(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -170,7 +170,7 @@ func TestServerStaysAway(t *testing.T) {
 	}
 }
 
-// Calls that are refused for a time are made again: 429 after the time that the server asks for, and 5xx.
+// Calls that the server refuses temporarily are repeated: for 429 after the time that the server states, and for 5xx.
 func TestServerOverloaded(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{429, 500, 503, 504} {
@@ -196,11 +196,11 @@ func TestServerOverloaded(t *testing.T) {
 	}
 }
 
-// What never works ends the job at once, with the cluster's own reason.
+// If a pod can never start, its job ends at once with the reason that the cluster gives.
 func TestPodCannotStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		refuse *fakeRefusal // of pods by the controller of Jobs
+		refuse *fakeRefusal // the answer to the controller of Jobs when it creates pods
 		wait   [2]string
 		want   []string
 	}{
@@ -232,7 +232,7 @@ func TestPodCannotStart(t *testing.T) {
 	}
 }
 
-// The error of a user without a permission names the permission.
+// If the user lacks a permission, the error names it.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"list nodes", "list pods", "create jobs", "patch jobs"} {
@@ -258,7 +258,7 @@ func TestForbidden(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
-				for text == "" { // the run may end before the job
+				for text == "" { // the run may end before the end of the job is reported
 					_, news, err := o.Next(ctx, scheduler.Never)
 					if err != nil {
 						text = err.Error()
@@ -275,7 +275,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// A server that has just started refuses for a moment calls that it has allowed before.
+// A server that has just started may refuse for a moment calls that it has allowed before. The calls are repeated.
 func TestServerStartsWithoutRoles(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -309,7 +309,7 @@ func TestServerStartsWithoutRoles(t *testing.T) {
 	}
 }
 
-// A pod that is evicted, or deleted by somebody, is followed by another one, which runs to the end of the job.
+// If a pod is evicted or deleted by somebody, another pod follows and runs to the end of the job.
 func TestPodTakenAway(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(*fakeCluster, string){
@@ -350,7 +350,7 @@ func TestPodTakenAway(t *testing.T) {
 	}
 }
 
-// Jobs that were created by a call whose answer was lost are used, not made twice.
+// If the answer to the creation of a Job is lost, the Job is used and not created twice.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -365,7 +365,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// Objects of a run that was killed are removed by the next run in the same folder; objects of other runs stay.
+// The next run in the same folder removes the objects of a run that was killed. Objects of other runs stay.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -378,10 +378,10 @@ func TestLeftovers(t *testing.T) {
 	if err := killed.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	other := f.begun(t, set) // in another folder
+	other := f.begun(t, set) // a run in another folder
 	_ = other
 	eventually(t, "both run", func() bool { return len(f.all("pods")) == 2 && f.runs() })
-	killed.cancel() // a killed process makes no more calls
+	killed.cancel() // a killed process makes no further call
 	next, err := tryOpen(dir, set, nil, scripted(t, "b"))
 	if err != nil {
 		t.Fatal(err)
@@ -397,7 +397,7 @@ func TestLeftovers(t *testing.T) {
 	killed.Close()
 }
 
-// At the end of a run nothing of it is left.
+// At the end of a run the cluster has no objects of it.
 func TestNothingLeft(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -420,8 +420,8 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// A pause ends the pod by SIGTERM and a resume starts another one, with the output of both in the log. Servers that
-// change no Job that has run get another one.
+// A pause ends the pod by SIGTERM and a resume starts another pod. The log has the output of both. If a server refuses
+// to change a Job that has run, tfexp creates another Job.
 func TestPauseAndResume(t *testing.T) {
 	t.Parallel()
 	for _, old := range []bool{false, true} {
@@ -476,7 +476,7 @@ func outputOf(t *testing.T, job launch.Job) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines []string // of the program: tfexp adds some
+	var lines []string // output of the program, without the lines that tfexp adds
 	for line := range strings.Lines(string(raw)) {
 		if !strings.HasPrefix(line, "tfexp: ") {
 			lines = append(lines, line)
@@ -485,8 +485,8 @@ func outputOf(t *testing.T, job launch.Job) string {
 	return strings.Join(lines, "")
 }
 
-// A running pod gets another number of cores in place. Where the server, the permissions or the node do not allow that,
-// it is started again, and a warning says why.
+// A running pod is resized in place. If the server, the permissions or the node prevent that, the pod is started again,
+// and a warning says why.
 func TestResize(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -23,7 +23,7 @@ import (
 	"github.com/tfexp/tfexp/stages/pods"
 )
 
-// ownOrder runs jobs in the order of the cluster, on one node, and checks the schedule.
+// ownOrder runs jobs on one node in the order that the cluster chooses, and checks the schedule.
 func ownOrder(t *testing.T, set settings, args policy.Settings, threads int, jobs []scheduler.Job, programs []launch.Job) (
 	*choices, error) {
 	t.Helper()
@@ -47,7 +47,7 @@ func ownOrder(t *testing.T, set settings, args policy.Settings, threads int, job
 	return c, err
 }
 
-// story writes events and the reasons of decisions: "start 0, start 1, finish 0".
+// story returns the events in one line, such as "start 0, start 1, finish 0".
 func (c *choices) story() string {
 	var all []string
 	for _, e := range c.Events {
@@ -58,7 +58,7 @@ func (c *choices) story() string {
 	return strings.Join(all, ", ")
 }
 
-// reasons lists the reasons of the decisions about a job.
+// reasons returns the reasons of all decisions about a job.
 func (c *choices) reasons(job int) (all []string) {
 	for _, d := range c.Decisions {
 		if d.Job == job {
@@ -68,10 +68,10 @@ func (c *choices) reasons(job int) (all []string) {
 	return all
 }
 
-// placed makes the scheduler of the fake cluster place a number of pods at a time.
+// placed makes the scheduler of the fake cluster place at most a number of pods at a time.
 func (f *fakeCluster) placed(most int) {
 	var mu sync.Mutex
-	placed := map[any]bool{} // by the name of the pod
+	placed := map[any]bool{} // by name of the pod
 	f.place = func(mine tree) (string, string) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -90,7 +90,7 @@ func (f *fakeCluster) placed(most int) {
 	}
 }
 
-// Jobs start when the scheduler of the cluster places their pods; the reasons are the cluster's.
+// Jobs start when the scheduler of the cluster places their pods. The reasons of the decisions come from the cluster.
 func TestClusterDecides(t *testing.T) {
 	f := newFake(t)
 	f.placed(1)
@@ -118,8 +118,8 @@ func TestClusterDecides(t *testing.T) {
 	}
 }
 
-// A pod that is evicted gives its cores back: its job waits again, and continues in another pod, with its checkpoint or from
-// its beginning.
+// If a pod is evicted, its cores become free and its job waits again. The job continues in another pod, from its
+// checkpoint or from its beginning.
 func TestClusterTakesPodsAway(t *testing.T) {
 	for checkpoints, want := range map[string]string{
 		"host:/c": "start 0, pause 0, resume 0, finish 0",
@@ -154,7 +154,8 @@ func TestClusterTakesPodsAway(t *testing.T) {
 	}
 }
 
-// kueue acts as Kueue with one queue of a number of Jobs: the first come, and one that is evicted is the last.
+// kueue acts as Kueue with one queue that admits at most a number of Jobs, in order of arrival. An evicted Job goes to
+// the end of the queue.
 func (f *fakeCluster) kueue(t *testing.T, name string, most int) (evict func()) {
 	f.mu.Lock()
 	f.groups = map[string]string{"kueue.x-k8s.io": "kueue.x-k8s.io/v1beta2"}
@@ -216,7 +217,7 @@ func (f *fakeCluster) kueue(t *testing.T, name string, most int) (evict func()) 
 	return func() { evictions <- true }
 }
 
-// Jobs in a queue of Kueue start when it admits them. One that it evicts is paused, and stays in the queue.
+// Jobs in a queue of Kueue start when Kueue admits them. A Job that Kueue evicts is paused and stays in the queue.
 func TestKueueDecides(t *testing.T) {
 	f := newFake(t)
 	evict := f.kueue(t, "team-a", 1)
@@ -251,7 +252,7 @@ func TestKueueDecides(t *testing.T) {
 	}
 }
 
-// A job whose pods are refused for good fails with the reason, although the cluster decides.
+// If the cluster permanently refuses the pods of a job, the job fails with the reason, also when the cluster decides.
 func TestClusterRefusesPods(t *testing.T) {
 	f := newFake(t)
 	f.refuse = func(what, _ string) *fakeRefusal {
@@ -270,7 +271,7 @@ func TestClusterRefusesPods(t *testing.T) {
 	}
 }
 
-// A missing queue ends the run, with a hint.
+// A missing queue ends the run with an error and a hint.
 func TestNoQueue(t *testing.T) {
 	for want, with := range map[string]bool{"the cluster has no Kueue": false, `localqueues "team-b" not found`: true} {
 		f := newFake(t)
@@ -286,7 +287,7 @@ func TestNoQueue(t *testing.T) {
 	}
 }
 
-// Jobs that the cluster places where the hardware has no room yet start when others have ended.
+// The cluster may place jobs for which the hardware has no room yet. They start when others have ended.
 func TestMoreThanTheHardware(t *testing.T) {
 	f := newFake(t)
 	f.run = func(context.Context, tree, io.Writer) int {

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
-// arrayOf is an array of tasks in a folder that its pods see.
+// arrayOf returns an array of tasks in a folder that its pods see.
 func arrayOf(t *testing.T, f *fakeCluster, tasks ...int) engine.Array {
 	dir := filepath.Join(t.TempDir(), "array")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -30,7 +30,7 @@ func arrayOf(t *testing.T, f *fakeCluster, tasks ...int) engine.Array {
 // containerOf is the container of a pod.
 func containerOf(pod tree) tree { return anys(child(pod, "spec")["containers"])[0].(tree) }
 
-// taskOf is the command of a task with its index, as a node replaces it.
+// taskOf returns the command of a task. $(JOB_COMPLETION_INDEX) is replaced as a node does it.
 func taskOf(pod tree) string {
 	index, _ := child(metaOf(pod), "annotations")[annotationIndex].(string)
 	var words []string
@@ -40,7 +40,8 @@ func taskOf(pod tree) string {
 	return strings.Join(words, " ")
 }
 
-// An array is an indexed Job: each task runs once, as many at once as asked for, and a failed one says why in its file.
+// An array becomes an indexed Job. Each task runs once, with the requested number at once. A failed task writes the
+// reason into its file.
 func TestTasks(t *testing.T) {
 	f := newFake(t)
 	var mu sync.Mutex
@@ -110,8 +111,8 @@ func TestTasks(t *testing.T) {
 	eventually(t, "nothing is left", func() bool { return len(f.all("jobs"))+len(f.all("pods")) == 0 })
 }
 
-// A pod that is evicted is replaced by the cluster; the tasks of a Job with a pod that can never start are lost, with the
-// reason; cancelled ones end.
+// The cluster replaces an evicted pod. If a pod of a Job can never start, the tasks of the Job are lost, with the
+// reason. Cancelled tasks end.
 func TestTasksAreLost(t *testing.T) {
 	f := newFake(t)
 	started := make(chan tree, 10)
@@ -155,7 +156,7 @@ func TestTasksAreLost(t *testing.T) {
 	}
 }
 
-// What is wrong with an array is said before it is submitted, with a remedy.
+// Mistakes in an array are reported before it is submitted, with a remedy.
 func TestTasksThatCannotRun(t *testing.T) {
 	forbidden := func(what, _ string) *fakeRefusal {
 		if what != "create jobs" {
@@ -208,7 +209,7 @@ func TestTasksThatCannotRun(t *testing.T) {
 	}
 }
 
-// Indexes of a Job's status are lists and ranges.
+// The indexes in the status of a Job are numbers and ranges.
 func TestIndexes(t *testing.T) {
 	if got := fmt.Sprint(indexes("0,3-5,")); got != "map[0:true 3:true 4:true 5:true]" {
 		t.Error(got)

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// The content of the control file of a job with a budget, and the end of its attempts.
+// The control file of a job has its budget. Its attempts end when the budget is used up.
 func TestBudget(t *testing.T) {
 	whole := 10 * time.Second
 	path := filepath.Join(t.TempDir(), "control")

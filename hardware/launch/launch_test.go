@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// A job's environment has the contract's variables, then its own, which win. The variables that an outer tfexp set for
-// its own job are gone.
+// The environment of a job has the variables of the contract and then its own, which override them. Variables that an
+// outer tfexp set for tfexp itself are removed.
 func TestEnviron(t *testing.T) {
 	inherited := []string{"HOME=/home/ada", "TFEXP_JOB=outer", "TFEXP_STEPS=9", "TFEXP_CONTROL=/outer",
 		"OMP_NUM_THREADS=64"}
@@ -73,8 +73,8 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// Output that is repeated after a broken stream is not written again. The limit ends the job once. The reason is the
-// last line.
+// Output that is repeated after a broken stream is written once. The limit ends the job once. The reason of the end is
+// the last line.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logs", "a.log")
 	var failed []string
@@ -112,7 +112,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestAPartThatJoinsLater: a new part gets a separate address; the addresses that the job began with do not change.
+// TestAPartThatJoinsLater checks that a new part gets a new address and that the addresses of the other parts do not
+// change.
 func TestAPartThatJoinsLater(t *testing.T) {
 	cluster := contract.Cluster{"ps": {"127.0.0.1:7001"}, "worker": {"127.0.0.1:7002"}}
 	j := Job{Name: "j"}
@@ -129,7 +130,8 @@ func TestAPartThatJoinsLater(t *testing.T) {
 	}
 }
 
-// TestPrograms: the parts of a job with roles are separate programs. A part without cores shares the cores of its node.
+// TestPrograms checks that each part of a job with roles is a separate program. A part without cores shares the cores
+// of its node.
 func TestPrograms(t *testing.T) {
 	cores := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 	for _, g := range []scheduler.Grant{{}, {Layout: &cluster.Layout{}},
@@ -153,8 +155,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestFilesOfParts: the lead of a job has its log and its event files, the others have logs next to it; each controlled
-// part has a separate file.
+// TestFilesOfParts checks that the lead of a job has the job's log and event files. Other parts have logs next to it.
+// Each controlled part has its own control file.
 func TestFilesOfParts(t *testing.T) {
 	cluster := contract.Cluster{"ps": {"127.0.0.1:7001"}, "worker": {"127.0.0.1:7002", "127.0.0.1:7003"}}
 	for _, c := range []struct {
@@ -188,7 +190,7 @@ func TestFilesOfParts(t *testing.T) {
 	}
 }
 
-// TestAddressesDiffer: each part has a separate port, in the place of its task.
+// TestAddressesDiffer checks that each part has its own port, at the index of its task.
 func TestAddressesDiffer(t *testing.T) {
 	got, err := Addresses("127.0.0.1", []scheduler.Part{{Role: "worker", Task: 1}, {Role: "worker"}, {Role: "ps"}})
 	if err != nil {
@@ -222,7 +224,8 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// TestPrepare makes a control file and a checkpoint folder below folders that are not there, and says when it cannot.
+// TestPrepare checks that Prepare creates missing folders, a control file and a checkpoint folder, and returns an error
+// if it cannot.
 func TestPrepare(t *testing.T) {
 	dir := t.TempDir()
 	j := Job{Threads: 2, ControlPath: filepath.Join(dir, "a", "control"), CheckpointDir: filepath.Join(dir, "b", "c")}
@@ -238,7 +241,7 @@ func TestPrepare(t *testing.T) {
 	if err := (&Job{}).Prepare(1, 0); err != nil {
 		t.Errorf("a job without files: %v", err)
 	}
-	inFile := filepath.Join(j.ControlPath, "x") // below a file there is no folder
+	inFile := filepath.Join(j.ControlPath, "x") // a path below a file, where no folder can be created
 	for _, j := range []Job{{ControlPath: inFile}, {CheckpointDir: inFile}} {
 		if err := j.Prepare(1, 0); err == nil {
 			t.Errorf("%+v is made below a file", j)
@@ -246,7 +249,7 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// Errors are shown without the path and the operation: their callers add these.
+// Errors are shown without path and operation, because their callers add these.
 func TestUnderlying(t *testing.T) {
 	_, noFile := os.Open(filepath.Join(t.TempDir(), "a"))
 	noProgram := exec.Command("./no such program").Run()
@@ -275,5 +278,5 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// otherProgress is a way in which programs report their progress.
+// otherProgress is another way in which programs report their progress.
 type otherProgress struct{ ProgressSource }

@@ -12,16 +12,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A line with its print time counts from that time, however late it is read. If the program's clock differs, the offset
-// comes from the fastest line.
+// A line with a print time counts from that time, no matter how late it is read. If the clock of the program differs,
+// its offset is estimated from the line that arrived fastest.
 func TestLinesAreAsOldAsTheySay(t *testing.T) {
 	for _, c := range []struct {
 		oneClock bool
-		ahead    time.Duration // of the program's clock
+		ahead    time.Duration // difference of the program's clock from this one
 		want     []string
 	}{
 		{true, 0, []string{"1 1s", "2 2s", "3 3s", "4 4.5s"}},
-		{false, -5 * time.Second, []string{"1 1.25s", "2 2.25s", "3 3s", "4 4.5s"}}, // as old as the fastest so far
+		{false, -5 * time.Second, []string{"1 1.25s", "2 2.25s", "3 3s", "4 4.5s"}}, // delays beyond the fastest
 		{false, time.Hour, []string{"1 1.25s", "2 2.25s", "3 3s", "4 4.5s"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestLinesAreAsOldAsTheySay(t *testing.T) {
 				read(fmt.Appendf(nil, "{\"tfexp\":{\"epoch\":%d,\"time_left\":1,\"at\":%f}}\n", i+1, at))
 			}
 			time.Sleep(1500 * time.Millisecond)
-			read([]byte("{\"tfexp\":{\"epoch\":4}}\n")) // it does not say
+			read([]byte("{\"tfexp\":{\"epoch\":4}}\n")) // a line without a print time
 			if !slices.Equal(heard, c.want) {
 				t.Errorf("one clock %v: heard %q, want %q", c.oneClock, heard, c.want)
 			}
@@ -50,7 +50,7 @@ func TestLinesAreAsOldAsTheySay(t *testing.T) {
 	}
 }
 
-// A clock that is set while a job runs, ours or the program's, moves no report.
+// If a clock is set while a job runs, tfexp's or the program's, the times of reports do not change.
 func TestClocksThatJump(t *testing.T) {
 	for _, oneClock := range []bool{false, true} {
 		for _, by := range []time.Duration{time.Hour, -time.Hour, 30 * 365 * 24 * time.Hour, -30 * 365 * 24 * time.Hour} {
@@ -68,7 +68,7 @@ func TestClocksThatJump(t *testing.T) {
 				for epoch := 1; epoch <= 5; epoch++ {
 					time.Sleep(time.Second)
 					at := time.Now()
-					if epoch >= 3 && !oneClock || epoch == 3 { // with one clock it is set between print and reading
+					if epoch >= 3 && !oneClock || epoch == 3 { // a single clock was set between print and read
 						at = at.Add(by)
 					}
 					read(fmt.Appendf(nil, "{\"tfexp\":{\"epoch\":%d,\"at\":%f}}\n", epoch, float64(at.UnixMicro())/1e6))
@@ -81,9 +81,8 @@ func TestClocksThatJump(t *testing.T) {
 	}
 }
 
-// The output of jobs becomes reports of their finished units: the latest of
-// each job. The engine wakes up at a job's first unit and whenever its units
-// have doubled.
+// The output of jobs becomes reports of finished units, of which the latest for each job counts. The engine wakes up at
+// a job's first unit and whenever the number of its units has doubled.
 func TestBoard(t *testing.T) {
 	var now time.Duration
 	wake := make(chan struct{}, 1)
@@ -123,9 +122,9 @@ func TestBoard(t *testing.T) {
 	check(false)
 	epochs(line(1, 50)) // at 2 s
 	check(true, scheduler.Notice{Kind: scheduler.JobProgress, Job: 0, At: 2 * time.Second, Units: 1})
-	epochs(line(1, 60)) // nothing new, at 3 s
+	epochs(line(1, 60)) // at 3 s; no new unit
 	steps(line(0, 3))   // at 4 s
-	piece := line(0, 4) // not a doubling, at 5 s
+	piece := line(0, 4) // at 5 s; not a doubling
 	steps(piece[:7])
 	steps(piece[7:])
 	check(true, scheduler.Notice{Kind: scheduler.JobProgress, Job: 1, At: 5 * time.Second, Units: 4})
@@ -134,7 +133,7 @@ func TestBoard(t *testing.T) {
 		Kind: scheduler.JobProgress, Job: 1, At: 6 * time.Second, Units: 5,
 		Losses: []scheduler.Loss{{Units: 5, Loss: 0.5, Rate: 0.01}},
 	})
-	epochs(line(9, 0)) // there are but four, at 7 s
+	epochs(line(9, 0)) // at 7 s; the job has only four units
 	check(true, scheduler.Notice{Kind: scheduler.JobProgress, Job: 0, At: 7 * time.Second, Units: 4})
 	if want := []string{"2 1s 1/1", "0 2s 1/50", "0 3s 1/60", "1 4s 0/3", "1 5s 0/4", "1 6s 0/5",
 		"0 7s 9/0"}; !slices.Equal(heard, want) {

@@ -14,20 +14,20 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// fake is a program that ends when the test says so, or when it is killed.
+// fake is a program that ends when the test says so or when it is killed.
 type fake struct {
 	JobState
 	end  chan Fate
-	told []string // the calls on it
+	told []string // the calls that the program received
 }
 
-// bench is an engine of fakes that records the calls.
+// bench is an engine whose programs are fakes. It records the calls.
 type bench struct {
 	*Jobs[*fake]
 	mu     sync.Mutex
 	begun  []*fake
 	seen   []func([]byte)
-	polite bool // programs end when they are asked to
+	polite bool // whether programs end when they are asked to
 }
 
 func newBench(jobs []Job, opts JobsOptions) *bench {
@@ -86,7 +86,7 @@ func (b *bench) Kill(programs []*fake) {
 	}
 }
 
-// done returns the calls on a program.
+// done returns the calls that a program received since the last call of done.
 func (b *bench) done(p *fake) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,15 +102,15 @@ func (b *bench) next(t *testing.T) scheduler.Notice {
 	return news[0]
 }
 
-// on is a grant of one core on a node.
+// on returns a grant of one core on a node.
 func on(node int) scheduler.Grant {
 	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: int32(node), Hi: int32(node) + 1}}}
 }
 
 var two = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
 
-// A program that continues after its budget is used up is asked to end, and killed after the grace; the time of a pause
-// does not count.
+// A program that continues after its budget is used up is asked to end. It is killed after the grace period. The time
+// of a pause does not count.
 func TestTheLimitOfAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := 10 * time.Second
@@ -127,7 +127,7 @@ func TestTheLimitOfAnAttempt(t *testing.T) {
 			end.Reason != "still running 11s after its budget of 10s (it must end when its time_left is 0)" {
 			t.Errorf("%+v, want it at %s", end, at)
 		}
-		want := []string{"write", "hold", "bind", "write", "go on", "ask", "kill"} // first: the time left at the start
+		want := []string{"write", "hold", "bind", "write", "go on", "ask", "kill"} // "write": the time left
 		if got := b.done(b.begun[0]); !slices.Equal(got, want) {
 			t.Errorf("done to it: %q, want %q", got, want)
 		}
@@ -137,8 +137,9 @@ func TestTheLimitOfAnAttempt(t *testing.T) {
 	})
 }
 
-// Programs on a node are informed and asked to end at the warning, and killed at the loss, not before: a warning may be
-// longer than the grace. A job that is stopped meanwhile has only the grace.
+// The programs on a node are informed of a warning and asked to end. They are killed at the loss and not before,
+// because a warning may be longer than the grace period. A job that is stopped in the meantime has only the grace
+// period.
 func TestWarnings(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -146,7 +147,7 @@ func TestWarnings(t *testing.T) {
 			if err := b.Start(0, on(1)); err != nil {
 				t.Fatal(err)
 			}
-			b.Warn(0, time.Minute) // of another node
+			b.Warn(0, time.Minute) // another node
 			b.Warn(1, time.Minute)
 			p := b.begun[0]
 			synctest.Wait()
@@ -177,8 +178,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// An attempt reports when its program resumed from a checkpoint, and when it saved its work. Until it resumes it has
-// done nothing.
+// An attempt reports when its program resumed from a checkpoint and when it saved its work. No work counts before it
+// has resumed.
 func TestWhatAnAttemptSaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench([]Job{{Name: "a"}}, JobsOptions{Cluster: two, Saves: true})
@@ -207,8 +208,8 @@ func TestWhatAnAttemptSaves(t *testing.T) {
 	})
 }
 
-// The scheduler decides about a failed part of an elastic role: the job continues without it, or ends for the part's
-// reason. A part that failed before and was spared is no longer a reason.
+// If a part of an elastic role fails, the scheduler decides: the job continues without it, or ends for that part's
+// reason. A part that failed before and was not needed is then not the reason.
 func TestPartsThatMayBeSpared(t *testing.T) {
 	roles := []scheduler.Role{{Name: "worker", Count: 3, Threads: 1, Elastic: true, Min: 2}}
 	grant := func(tasks ...int) scheduler.Grant {
@@ -248,7 +249,8 @@ func TestPartsThatMayBeSpared(t *testing.T) {
 	}
 }
 
-// A job whose program ends at the warning need not wait for the loss: its attempt is over, and it may start elsewhere.
+// If the program of a job ends at the warning, its attempt is over at once. The job may start elsewhere before the
+// loss.
 func TestItLeavesAtTheWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench([]Job{{Name: "a"}}, JobsOptions{Cluster: two, Grace: time.Second, Saves: true})

@@ -19,14 +19,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// TestNoAttempt: an attempt that never began ends.
+// TestNoAttempt ends an attempt that never began.
 func TestNoAttempt(*testing.T) {
 	var none *ProgressAttempt
 	none.End(true)
 }
 
-// TestFollowedJobs: each report of a job with a controller is a notice, with the program's news of its settings since
-// the last one.
+// TestFollowedJobs checks that each report of a job with a controller is a notice, with the changes of the program's
+// settings since the last one.
 func TestFollowedJobs(t *testing.T) {
 	var now time.Duration
 	b := NewProgressBoard(func() time.Duration { return now }, make(chan struct{}, 1), nil, nil)
@@ -58,13 +58,13 @@ func TestFollowedJobs(t *testing.T) {
 	}
 }
 
-// TestAwait: the events that end a wait, and the news that it returns.
+// TestAwait checks which events end a wait, and the reports that it returns.
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		zero, wake := time.Now(), make(chan struct{}, 1)
 		b := NewProgressBoard(func() time.Duration { return time.Since(zero) }, wake, nil, nil)
 		b.Watch([]int{8})
-		var mu sync.Mutex // guards what follows
+		var mu sync.Mutex // guards the fields below
 		var ended []scheduler.Notice
 		alive := 1
 		take := func() (time.Duration, []scheduler.Notice, int) {
@@ -82,7 +82,7 @@ func TestAwait(t *testing.T) {
 			}
 		}
 		await(time.Second, time.Second, 0)
-		await(time.Second, time.Second, 0) // that is now
+		await(time.Second, time.Second, 0) // returns at once
 		time.AfterFunc(time.Second, func() {
 			mu.Lock()
 			defer mu.Unlock()
@@ -93,8 +93,8 @@ func TestAwait(t *testing.T) {
 		read := b.Follow(0, &Job{}).Output()
 		time.AfterFunc(time.Second, func() { read([]byte("{\"tfexp\":{\"epoch\":2}}\n")) })
 		await(time.Hour, 3*time.Second, 1)
-		synctest.Wait()                             // it has read the line to its end
-		read([]byte("{\"tfexp\":{\"epoch\":3}}\n")) // not a doubling: nobody wakes
+		synctest.Wait()                             // the line is read to its end
+		read([]byte("{\"tfexp\":{\"epoch\":3}}\n")) // not a doubling, so nothing wakes up
 		await(4*time.Second, 4*time.Second, 1)
 		alive = 0
 		if _, _, err := b.Await(t.Context(), scheduler.Never, take); err == nil {
@@ -113,8 +113,8 @@ func TestAwait(t *testing.T) {
 	})
 }
 
-// TestSaves: the seconds that a program reports add up over an attempt; one that resumes from a checkpoint begins when
-// it says so, or with its first report.
+// TestSaves checks that the seconds that a program reports are added up over an attempt. An attempt that resumes from a
+// checkpoint begins when the program says so, or with its first report.
 func TestSaves(t *testing.T) {
 	const s = time.Second
 	saved := `{"tfexp":{"checkpoint":{"step":5,"seconds":0.5}}}` + "\n"
@@ -135,12 +135,12 @@ func TestSaves(t *testing.T) {
 	says(&first, 2*s, report+saved)
 	says(&first, 3*s, saved)
 	check(&first, 4*s, scheduler.Attempt{Checkpoints: s, Saved: 3 * s})
-	check(&first, 2*s, scheduler.Attempt{Checkpoints: s, Saved: 2 * s}) // no later than it ran
+	check(&first, 2*s, scheduler.Attempt{Checkpoints: s, Saved: 2 * s}) // not more than its run time
 	again.GoOn(&first)
 	check(&again, 5*s, scheduler.Attempt{Checkpoints: s, Saved: 3 * s})
 
 	second.After(&first)
-	check(&second, 2*s, scheduler.Attempt{Began: 2 * s}) // all of it was restoring
+	check(&second, 2*s, scheduler.Attempt{Began: 2 * s}) // restoring took all of the time
 	says(&second, s, resumed)
 	check(&second, 4*s, scheduler.Attempt{Redone: 3 * s / 2, Restore: s / 4, Began: s})
 	says(&second, 2*s, resumed)
@@ -189,8 +189,9 @@ func TestMet(t *testing.T) {
 	}
 }
 
-// TestPartsThatIgnoreTheirRoles: parts that never meet, and parts that report in addition to the chief, are warnings at
-// the line of the job. There is no warning for parts that meet, for unknown cases, or for a failed job.
+// TestPartsThatIgnoreTheirRoles checks the warnings at the line of the job: for parts that never connect to each other,
+// and for parts other than the chief that report progress. There is no warning if the parts connect, in unknown cases,
+// or if the job failed.
 func TestPartsThatIgnoreTheirRoles(t *testing.T) {
 	const alone = "ignored_role: shop.hcl line 12: none of its parts ever listened"
 	for name, c := range map[string]struct {
@@ -213,7 +214,7 @@ func TestPartsThatIgnoreTheirRoles(t *testing.T) {
 			looks := 0
 			a.Meet(func() (bool, bool) { looks++; return c.met(looks) })
 			if c.last {
-				time.Sleep(25 * time.Millisecond) // after two looks: 0 and 10 ms
+				time.Sleep(25 * time.Millisecond) // after two samples, at 0 and 10 ms
 				synctest.Wait()
 				a.Last()
 			} else {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// suspending is an engine whose paused jobs end, with a job that has begun on the first core.
+// suspending returns an engine whose programs end when they are paused. Its first job has begun on the first core.
 func suspending(t *testing.T, names ...string) *bench {
 	t.Helper()
 	var jobs []Job
@@ -31,7 +31,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A paused job is asked to end, and is started again on another node: one attempt, whose service time continues.
+// A paused job is asked to end and starts again on another node. Both runs are one attempt, whose service time
+// continues.
 func TestASuspendedJobGoesOnElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := suspending(t, "a")
@@ -65,8 +66,8 @@ func TestASuspendedJobGoesOnElsewhere(t *testing.T) {
 	})
 }
 
-// The resources of a suspended job are free when its programs have saved their work. Another job waits for that, on the
-// same core only, and no longer than the grace.
+// The resources of a suspended job become free when its programs have saved their work. Another job waits for that, but
+// only if it needs the same core, and no longer than the grace period.
 func TestOthersWaitForASuspendedJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := suspending(t, "a", "b", "c")
@@ -82,7 +83,7 @@ func TestOthersWaitForASuspendedJob(t *testing.T) {
 			t.Errorf("a job on the same core began at %s, want 4s", b.Now())
 		}
 		must(t, b.Pause(1))
-		must(t, b.Resume(0, on(1))) // the program of the other does not end by itself
+		must(t, b.Resume(0, on(1))) // the program of the other job does not end by itself
 		if b.Now() != 14*time.Second {
 			t.Errorf("it went on at %s, want 14s: after the grace", b.Now())
 		}
@@ -92,7 +93,7 @@ func TestOthersWaitForASuspendedJob(t *testing.T) {
 	})
 }
 
-// A job that finishes although it was asked to save its work has finished, and does not resume.
+// A job that finishes although it was asked to save its work has finished. It does not resume.
 func TestASuspendedJobMayFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := suspending(t, "a")
@@ -109,7 +110,7 @@ func TestASuspendedJobMayFinish(t *testing.T) {
 	})
 }
 
-// A suspended job that is stopped ends, whether or not its programs have.
+// A suspended job that is stopped ends, whether its programs have ended or not.
 func TestASuspendedJobIsStopped(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
-	_ "github.com/tfexp/tfexp/stages/published" // the orders
+	_ "github.com/tfexp/tfexp/stages/published" // registers its policies
 )
 
-// A job gets the threads of the alternative that it is started with.
+// A job gets the threads of the alternative with which it was started.
 func TestAlternativeOfAJob(t *testing.T) {
 	j := sh(`echo "$TFEXP_INTER_THREADS|$TFEXP_INTRA_THREADS|$TFEXP_NUM_GPUS"`)
 	j.Alternatives = []launch.Request{{Threads: 4, Inter: 2, Intra: 2}, {Threads: 1, Inter: 1, Intra: 1}}
@@ -39,8 +39,8 @@ func TestAlternativeOfAJob(t *testing.T) {
 	}
 }
 
-// A job on two cores is paused for a shorter one on one of them. Where paused programs end with a checkpoint, it
-// resumes at once with its alternative of one core; where they are stopped, it waits for both.
+// A job on two cores is paused for a shorter job on one of them. If paused programs end with a checkpoint, it resumes
+// at once with its alternative of one core. If paused programs are only stopped, it waits for both cores.
 func TestAlternativeOfAResumedJob(t *testing.T) {
 	cpu := hardware.AllowedCPUs()[0]
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "here", Threads: 2}}}
@@ -82,7 +82,7 @@ func TestAlternativeOfAResumedJob(t *testing.T) {
 		for _, v := range check.Violations() {
 			t.Errorf("suspends %t: %s: %s", suspends, v.At, v.Text)
 		}
-		// Shells print the children that the signal ended.
+		// Shells print which children the signal ended.
 		log := strings.ReplaceAll(read(t, programs[0].LogPath), "Terminated\n", "")
 		if log != want || out.Jobs[0].Preemptions != 1 {
 			t.Errorf("suspends %t: paused %d times, says %q, want %q", suspends, out.Jobs[0].Preemptions, log, want)

@@ -13,11 +13,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// BenchmarkHandover measures the time from the end of a job's program (here,
-// from the signal that kills it) to the next job's program running on its
-// core: the engine's share of the time for which a core stands idle.
+// BenchmarkHandover measures the time from the end of a job's program, which the benchmark kills, until the program of
+// the next job runs on the same core. This is the engine's part of the time in which a core is idle.
 func BenchmarkHandover(b *testing.B) {
-	n := max(b.N, 300) // a p99 wants that many
+	n := max(b.N, 300) // a 99th percentile needs that many measurements
 	jobs := make([]launch.Job, n+1)
 	for i := range jobs {
 		jobs[i] = launch.Job{Name: "job", Argv: []string{"sleep", "1000"}, Threads: 1}
@@ -28,7 +27,7 @@ func BenchmarkHandover(b *testing.B) {
 	b.ResetTimer()
 	for i := range n {
 		b.StopTimer()
-		time.Sleep(2 * time.Millisecond) // lets the program get past its start-up
+		time.Sleep(2 * time.Millisecond) // lets the program finish its start
 		pid := e.Programs(i)[0].id.pid
 		b.StartTimer()
 		began := time.Now()
@@ -49,9 +48,8 @@ func BenchmarkHandover(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOwnCPU measures the engine's own CPU time while jobs print ten lines
-// per second and are paused and resumed twice per second: the percentage of one
-// core, without the jobs.
+// BenchmarkOwnCPU measures the CPU time of the engine itself, in percent of one core, without the jobs. Each job prints
+// ten lines per second and is paused and resumed twice per second.
 func BenchmarkOwnCPU(b *testing.B) {
 	const n = 4
 	script := `while :; do echo '{"tfexp":{"epoch":3,"loss":0.41}}'; sleep 0.1; done`

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// told reads the control file of a job.
+// told returns the content of the control file at path.
 func told(t *testing.T, path string) (m contract.Message) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(read(t, path)), &m); err != nil {
@@ -23,8 +23,8 @@ func told(t *testing.T, path string) (m contract.Message) {
 	return m
 }
 
-// The time left in a program's control file is its budget less its service time,
-// over pauses, resizes and attempts.
+// The time left in the control file of a program is its budget minus its service time so far, also after pauses,
+// resizes and new attempts.
 func TestTimeLeft(t *testing.T) {
 	budget := time.Minute
 	j := launch.Job{Name: "net", Argv: []string{"sh", "-c",
@@ -33,7 +33,7 @@ func TestTimeLeft(t *testing.T) {
 	j.Argv = append(j.Argv, filepath.Join(t.TempDir(), "second"))
 	cpu := hardware.AllowedCPUs()[0]
 	e := open(t, Options{CPUs: []int{cpu, cpu}}, j)
-	// At the start it gets the time left since its program has begun.
+	// At the start, the time left is counted from when the program has begun.
 	start(t, e, 0)
 	m, used := told(t, j.ControlPath), e.Used(0).Seconds()
 	if *m.Budget != 60 || !(*m.TimeLeft < 60 && *m.TimeLeft >= 60-used-1e-6) || m.Allotment != 1 || m.Change != "" {
@@ -48,7 +48,7 @@ func TestTimeLeft(t *testing.T) {
 	if left := *m.TimeLeft; !(left < (budget-first.Service).Seconds() && left >= 60-used-1e-6) {
 		t.Errorf("the second attempt is told %v s, after %s and then %v s in all", left, first.Service, used)
 	}
-	// Each message comes between two looks at the service time.
+	// Each message is written between two readings of the service time.
 	step := func(what, change string, allotment int, do func() error) {
 		t.Helper()
 		before := e.Used(0)

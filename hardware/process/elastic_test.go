@@ -13,11 +13,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
-	_ "github.com/tfexp/tfexp/stages/elastic/policies" // the orders
+	_ "github.com/tfexp/tfexp/stages/elastic/policies" // registers its policies
 )
 
-// following reads the threads in its control file, and touches a file named after that number. It ends after two
-// changes.
+// following is a program that reads the number of threads in its control file, and creates a file named after this
+// number. It ends after two changes.
 const following = `
 had=
 changes=0
@@ -32,7 +32,8 @@ while [ $changes -lt 3 ]; do
   sleep 0.005
 done`
 
-// A job has both cores until another comes, then one, and both again when that has ended: it is resized while it runs.
+// A job has two cores until another arrives, then one, and two again when the other has ended. It is resized while it
+// runs.
 func TestElasticOrdersResizeRunningJobs(t *testing.T) {
 	cpu := hardware.AllowedCPUs()[0]
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "here", Threads: 2}}}

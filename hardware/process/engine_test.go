@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// TestMain makes the test binary also the guardian, and a tfexp to be killed.
+// TestMain lets the test binary also run as the guardian, and as a tfexp that is killed.
 func TestMain(m *testing.M) {
 	if handled, code := Main(os.Args[1:]); handled {
 		os.Exit(code)
@@ -36,10 +36,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/tfexp/tfexp/hardware/process.(*link).listen"))
 }
 
-// sh makes a job of a shell script.
+// sh returns a job that runs a shell script.
 func sh(script string) launch.Job { return launch.Job{Name: "job", Argv: []string{"sh", "-c", script}} }
 
-// open makes an engine whose jobs log to, and are recorded in, a folder of the test.
+// open returns an engine whose logs and list of running jobs are in a folder of the test.
 func open(t testing.TB, opts Options, jobs ...launch.Job) *Engine {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func start(t testing.TB, e *Engine, job int) {
 	}
 }
 
-// next returns the next end; the tests have one job at a time or collect all.
+// next waits for the next notice that a job has ended. Tests either run one job at a time or collect all ends.
 func next(t testing.TB, e *Engine) scheduler.Notice {
 	t.Helper()
 	_, ended, err := e.Next(patient(t), scheduler.Never)
@@ -105,7 +105,7 @@ func read(t testing.TB, path string) string {
 	return string(content)
 }
 
-// eventually waits for a condition without an event.
+// eventually waits until a condition holds that has no event.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	for began := time.Now(); !cond(); time.Sleep(time.Millisecond) {
@@ -115,11 +115,11 @@ func eventually(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// held is an engine that reports nothing to the scheduler until the program of each started or restarted job has made a
-// file. Meanwhile no other job arrives and no round ends.
+// held is an engine that reports nothing to the scheduler until the program of each started job has created a file.
+// Until then no other job arrives and no round ends.
 type held struct {
 	*Engine
-	made  func(job int) string // the file of a job; empty if it is not waited for
+	made  func(job int) string // the file that a job creates; empty if held does not wait for the job
 	waits []string
 }
 
@@ -130,7 +130,7 @@ func (h *held) started(job int, err error) error {
 	return err
 }
 
-// again is called before a program may be started again.
+// again removes the file of a job whose program may start again.
 func (h *held) again(job int) {
 	if path := h.made(job); path != "" && h.opts.Suspends {
 		os.Remove(path)
@@ -167,14 +167,14 @@ func (h *held) Next(ctx context.Context, until time.Duration) (time.Duration, []
 	return h.Engine.Next(ctx, until)
 }
 
-// patient ends when a test has waited too long, however busy the machine is.
+// patient returns a context that ends only if a test has waited too long, even on a busy machine.
 func patient(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// pidIn waits for a script to write a process number to a file.
+// pidIn waits until a script has written a process number to a file, and returns it.
 func pidIn(t testing.TB, path string) (pid int) {
 	t.Helper()
 	eventually(t, "a number in "+path, func() bool {
@@ -285,7 +285,7 @@ func TestStop(t *testing.T) {
 		{"obeys when paused", `trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.01; done`, true,
 			"up\nbye\ntfexp: stopped\n"},
 		{"does not obey", `trap "" TERM; echo up; while :; do sleep 0.01; done`, false, "up\ntfexp: stopped\n"},
-		// The shell dies at once, but its child may save its work.
+		// The shell ends at once, but its child still saves its work.
 		{"child takes time", `sh -c 'trap "sleep 0.1; echo saved; exit" TERM; echo up; while :; do sleep 0.01; done'; :`,
 			false, "up\nsaved\ntfexp: stopped\n"},
 	} {
@@ -308,12 +308,12 @@ func TestStop(t *testing.T) {
 			if end := next(t, e); end.State != scheduler.Stopped {
 				t.Error(end)
 			}
-			// Shells print the children that the signal ended.
+			// Shells print which children the signal ended.
 			log := strings.ReplaceAll(read(t, e.Job(0).LogPath), "Terminated\n", "")
 			if log != test.log {
 				t.Errorf("log %q, want %q", log, test.log)
 			}
-			// A job that has ended accepts all calls.
+			// All calls about a job that has ended succeed.
 			if err := errors.Join(e.Pause(0), e.Resume(0, cores(0)), e.Resize(0, cores(0)), e.Stop(0)); err != nil {
 				t.Error(err)
 			}
@@ -351,7 +351,7 @@ func TestOutputWithoutEnd(t *testing.T) {
 	e := open(t, Options{LogLimit: limit}, noisy, full, sh("head -c 1048576 /dev/zero"))
 	for i, want := range []string{"output above the limit of 1 MiB", "write log: no space left on device", ""} {
 		if _, err := os.Stat(e.Job(i).LogPath); i == 1 && err != nil {
-			continue // only Linux has a device that is full
+			continue // only Linux has /dev/full
 		}
 		start(t, e, i)
 		if end := next(t, e); end.Reason != want || (end.State == scheduler.Finished) != (want == "") {
@@ -470,7 +470,7 @@ func TestGuardianIsReplaced(t *testing.T) {
 	if err := syscall.Kill(old, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	// Until its last thread is gone it still takes a call.
+	// The guardian still accepts a call until its last thread has ended.
 	eventually(t, "there is another guardian", func() bool {
 		if _, err := guard.ensure(); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A list of running jobs that is of no run of this machine's present boot ends nothing, and is removed or set aside.
+// If a list of running jobs does not come from this machine since its last boot, no process is ended. The list is
+// removed or set aside.
 func FuzzRegistry(f *testing.F) {
 	for _, text := range []string{"tfexp jobs, run x, boot y\ngroups in \"/x\"\n+ 1 1\n- 1 1\n", "", "+ 1 1\n", "tfexp jobs, run , boot \n",
 		"tfexp jobs, run x, boot y\n+ -1 18446744073709551616\n", "\x00\xff"} {

@@ -18,13 +18,13 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Hardware that is more than this machine is an error at the argument that requests it; missing GPUs are no mistake in
-// the file, but the experiment cannot run here.
+// Hardware that exceeds this machine is an error at the argument that requests it. Missing GPUs are no error in the
+// experiment, but it cannot run here.
 func TestMachineIsThisOne(t *testing.T) {
 	host := engine.Host{Threads: 4, MemoryBytes: 8 << 30, GPUs: 1}
 	for _, c := range []struct {
 		node scheduler.Node
-		arg  string // that is wrong; empty for none
+		arg  string // the argument with the error; empty if there is no error
 	}{
 		{scheduler.Node{Threads: 4, Memory: 8 << 30, GPUs: 1}, ""},
 		{scheduler.Node{Threads: 5}, "threads"},
@@ -56,7 +56,7 @@ func TestMachineIsThisOne(t *testing.T) {
 	}
 }
 
-// A session gives programs the GPUs of the run, and notes in its folder what must be ended if tfexp is killed.
+// A session gives programs the GPUs of the run. A note in its folder lists what must be ended if tfexp is killed.
 func TestSite(t *testing.T) {
 	dir := t.TempDir()
 	run := engine.Run{Dir: dir, GPUs: func() ([]gpu.Device, error) { return []gpu.Device{{ID: "GPU-a"}}, nil }}
@@ -92,7 +92,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// A folder of results that cannot be written is no lack of the engine.
+// If the folder of results cannot be written, the error does not say that the engine is unavailable.
 func TestSiteInAFolderThatIsNotThere(t *testing.T) {
 	run := engine.Run{
 		Dir: filepath.Join(t.TempDir(), "gone"), GPUs: func() ([]gpu.Device, error) { return nil, nil },

@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// twoCPUs skips a test where there is only one core to use.
+// twoCPUs returns two CPUs, and skips a test if only one is usable.
 func twoCPUs(t *testing.T) []int {
 	t.Helper()
 	cpus := hardware.AllowedCPUs()
@@ -32,7 +32,7 @@ func twoCPUs(t *testing.T) []int {
 	return cpus
 }
 
-// affinities returns the CPU lists of all threads of a process, each once.
+// affinities returns the CPU lists of all threads of a process, without repetitions.
 func affinities(pid int) string {
 	var lists []string
 	for _, tid := range numbers(fmt.Sprintf("/proc/%d/task", pid)) {
@@ -51,7 +51,7 @@ func affinities(pid int) string {
 	return strings.Join(lists, " ")
 }
 
-// state returns the letter of a process's state, see proc_pid_stat(5).
+// state returns the state of a process as a letter, see proc_pid_stat(5).
 func state(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -118,7 +118,7 @@ func TestPauseResumeResize(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pid := range all {
-		// In state D a process waits for a child that was stopped between vfork and exec.
+		// A process in state D waits for a child that was stopped between vfork and exec.
 		eventually(t, fmt.Sprintf("process %d is stopped", pid), func() bool { s := state(pid); return s == "T" || s == "D" })
 	}
 	if err := e.Resume(0, cores(0)); err != nil {
@@ -137,7 +137,7 @@ func TestPauseResumeResize(t *testing.T) {
 
 func TestResizeBindsAllThreads(t *testing.T) {
 	cpus := twoCPUs(t)
-	// A victim is a program of many threads; it does nothing but wait here.
+	// The victim process has many threads; here it only waits.
 	j := launch.Job{Argv: []string{"/proc/self/exe"}, Env: []string{victimEnv + "=" + waitOnly}}
 	e := open(t, Options{}, j)
 	if err := e.Start(0, cores(0, 1)); err != nil {
@@ -168,7 +168,7 @@ func TestStrayDiesWithItsJob(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			os.Remove(path)
-			// The script's own output would be held open by the stray.
+			// The stray process would keep the output of the script open.
 			e := open(t, Options{Grace: 50 * time.Millisecond}, sh(stray(path)+wait+test.script))
 			start(t, e, 0)
 			pid := pidIn(t, path)
@@ -187,8 +187,8 @@ func TestStrayDiesWithItsJob(t *testing.T) {
 	}
 }
 
-// A process that left its session, cleared its environment and lost its parent ends with its job, or, where there are
-// no groups, with the engine.
+// A process that left its session, cleared its environment and lost its parent ends with its job. Without control
+// groups it ends with the engine.
 func TestFoundlingDies(t *testing.T) {
 	for _, groups := range []bool{true, false} {
 		t.Run(fmt.Sprintf("groups=%t", groups), func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestFoundlingDies(t *testing.T) {
 	}
 }
 
-// It is paused with its job, and bound to its cores.
+// Such a process is paused with its job and bound to the job's cores.
 func TestFoundlingIsPaused(t *testing.T) {
 	cpus := twoCPUs(t)
 	setGroups(t, true)
@@ -241,7 +241,7 @@ func TestFoundlingIsPaused(t *testing.T) {
 	}
 }
 
-// setGroups skips a test that needs groups on a system without them, and disables them for a test without groups.
+// setGroups enables or disables control groups for a test. It skips a test that needs them on a system without them.
 func setGroups(t *testing.T, groups bool) {
 	t.Helper()
 	before := noGroups.Load()
@@ -271,7 +271,7 @@ func TestGroupFolder(t *testing.T) {
 	}
 }
 
-// A registry may come from somebody else: a group in it is valid only in a file system of control groups.
+// Somebody else may have written the registry. A group in it is used only if it is in a file system of control groups.
 func TestSweepSparesFoldersThatAreNoGroups(t *testing.T) {
 	dir := t.TempDir()
 	const run = "0123456789abcdef"
@@ -294,10 +294,10 @@ func TestSweepSparesFoldersThatAreNoGroups(t *testing.T) {
 	}
 }
 
-// An exiting process has no environment any more, but exists until its memory is released.
+// A process that exits has no environment any more, but it exists until its memory is released.
 func TestStrayWithMuchMemoryDiesWithItsJob(t *testing.T) {
 	dir := t.TempDir()
-	// It holds its input in memory while nobody reads its output.
+	// It keeps the input in memory, because nobody reads its output.
 	hoard := fmt.Sprintf(`(setsid sh -c 'mkfifo %[1]s/none; echo $$ >%[1]s/stray; exec dd if=/dev/zero bs=256M count=1 <>%[1]s/none >&0 2>%[1]s/errors' &) ; `, dir)
 	e := open(t, Options{}, sh(hoard+fmt.Sprintf("while ! test -e %s/go; do sleep 0.01; done", dir)))
 	start(t, e, 0)
@@ -322,7 +322,7 @@ func TestStrayWithMuchMemoryDiesWithItsJob(t *testing.T) {
 	}
 }
 
-// startVictim returns a process that runs jobs, and its jobs' processes.
+// startVictim starts a process that runs jobs. It also returns the folder, the processes of the jobs and the guardian.
 func startVictim(t *testing.T, env ...string) (cmd *exec.Cmd, dir string, jobs []int, guardian int) {
 	t.Helper()
 	dir = t.TempDir()
@@ -357,7 +357,7 @@ func TestKilledTfexpLeavesNothing(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	cmd, dir, jobs, guardian := startVictim(t)
-	// Without its guardian, processes that the kernel does not kill are left.
+	// Processes that only the guardian would end continue, because the guardian is killed too.
 	if err := errors.Join(syscall.Kill(guardian, syscall.SIGSTOP), syscall.Kill(cmd.Process.Pid, syscall.SIGKILL),
 		syscall.Kill(guardian, syscall.SIGKILL)); err != nil {
 		t.Fatal(err)
@@ -385,8 +385,9 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// tfexp and its guardian are killed at once, at a drawn moment, while jobs start processes that leave their session, clear
-// their environment, close their files, change their folder and lose their parent. Nothing is left after a sweep.
+// tfexp and its guardian are killed together at a random time. Meanwhile jobs start processes that leave their session,
+// clear their environment, close their files, change their folder and lose their parent. After a sweep no process is
+// left.
 func TestKilledTogetherLeavesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	kills, left, strays := need.Cases(4, 100), 0, 0
@@ -400,7 +401,7 @@ func TestKilledTogetherLeavesNothing(t *testing.T) {
 		}
 		guardian := pidIn(t, dir+"/guardian")
 		time.Sleep(time.Duration(random.Int64N(int64(400 * time.Millisecond))))
-		// While they are stopped, none notices the other's end.
+		// Both are stopped first, so that neither notices the end of the other.
 		if err := errors.Join(syscall.Kill(guardian, syscall.SIGSTOP), syscall.Kill(cmd.Process.Pid, syscall.SIGKILL),
 			syscall.Kill(guardian, syscall.SIGKILL)); err != nil {
 			t.Fatal(err)
@@ -415,7 +416,7 @@ func TestKilledTogetherLeavesNothing(t *testing.T) {
 			left++
 			t.Errorf("kill %d: after the sweep of %d processes runs %q", kill, len(killed), running)
 		}
-		for _, pid := range numbers("/proc") { // whatever the test shows, it leaves nothing
+		for _, pid := range numbers("/proc") { // end the processes even if the test fails
 			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(line), dir) {
 				syscall.Kill(pid, syscall.SIGKILL)
 			}
@@ -427,7 +428,7 @@ func TestKilledTogetherLeavesNothing(t *testing.T) {
 	t.Logf("%d kills, %d swept processes, %d kills with leftovers", kills, strays, left)
 }
 
-// processesOf lists the processes that have a folder in their command line.
+// processesOf returns the processes whose command line contains a folder.
 func processesOf(dir string) (found []string) {
 	for _, pid := range numbers("/proc") {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -438,7 +439,7 @@ func processesOf(dir string) (found []string) {
 	return found
 }
 
-// A limit of a process is a mark of its run alone.
+// A resource limit marks processes as belonging to one run only.
 func TestLimitMark(t *testing.T) {
 	const run, other = "0123456789abcdef", "1123456789abcdef"
 	cmd := exec.Command("sleep", "1000")
@@ -503,7 +504,7 @@ func TestSweepSparesStrangers(t *testing.T) {
 	}
 }
 
-// A file that is not a registry is set aside, with a warning, and does not stop a run.
+// A file that is not a registry is set aside with a warning. The run continues.
 func TestGarbledRegistry(t *testing.T) {
 	for name, garble := range map[string]func(path string) error{
 		"text":   func(path string) error { return os.WriteFile(path, []byte("something else\n"), 0o666) },
@@ -529,8 +530,8 @@ func TestGarbledRegistry(t *testing.T) {
 	}
 }
 
-// The number of a live process must not be mistaken when the kernel lists no
-// children: all processes are searched then.
+// If the kernel does not list children, all processes are searched. The number of another live process must not be
+// mistaken for a child.
 func TestDescendantsWithoutChildLists(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "child")
 	e := open(t, Options{}, sh("sh -c 'echo $$ >"+path+"; exec sleep 1000'; :"))

@@ -40,8 +40,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Jobs see only the GPUs that they are granted, by the names that the engine
-// has: tfexp's own GPUs are hidden from a job without GPUs.
+// Jobs see only the GPUs of their grant, by the names that the engine uses. The GPUs that tfexp sees are hidden from a
+// job without GPUs.
 func TestGPUs(t *testing.T) {
 	t.Setenv("CUDA_VISIBLE_DEVICES", "5,6,7")
 	say := `echo "$CUDA_VISIBLE_DEVICES|$TFEXP_NUM_GPUS|$@"`

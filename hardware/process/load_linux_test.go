@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// TestJobsAreNoOtherPrograms: a job's usage does not count as load of other programs. The usage of tfexp and its jobs
-// is the total usage less the usage of others.
+// TestJobsAreNoOtherPrograms checks that the usage of a job does not count as load of other programs: tfexp and its
+// jobs use the total usage minus that of others.
 func TestJobsAreNoOtherPrograms(t *testing.T) {
 	used := func() (seconds float64) {
 		times, err := cpu.Times(true)

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A job that ends with its guardian has a warning that says so; one that fails by itself has none.
+// A job that ended because its guardian ended has a warning that says so. A job that failed by itself has none.
 func TestJobsThatTheGuardianLost(t *testing.T) {
 	var mu sync.Mutex
 	var codes []string

@@ -20,12 +20,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/supply"
 )
 
-// part is a part of a job on one core, which is a separate node.
+// part returns a part of a job on one core, which is a separate node.
 func part(role string, task, core int) scheduler.Part {
 	return scheduler.Part{Node: core, Role: role, Task: task, Cores: cores(core).Cores}
 }
 
-// inParts is the grant of a job with these parts.
+// inParts returns a grant of a job with these parts.
 func inParts(parts ...scheduler.Part) scheduler.Grant {
 	var g scheduler.Grant
 	held := map[int32]bool{}
@@ -39,8 +39,8 @@ func inParts(parts ...scheduler.Part) scheduler.Grant {
 	return g
 }
 
-// A job of parts is a program each, with its place and its cores; it ends when its first
-// worker does, and so do parameter servers that never end.
+// Each part of a job is a program with its own role, task and cores. The job ends when its first worker does. So do
+// parameter servers, which never end by themselves.
 func TestParts(t *testing.T) {
 	cpus := twoCPUs(t)
 	t.Setenv("TFEXP_ROLE", "chief")
@@ -122,8 +122,8 @@ func TestPartsPauseAndStop(t *testing.T) {
 	}
 }
 
-// A program that ignores its role is found out: it reports progress from each part, and
-// listens nowhere. One that listens is left in peace. Neither is waited for.
+// tfexp warns about a program that ignores its role: every part reports progress, and none listens at its address.
+// There is no warning for a program that listens. The engine waits for neither.
 func TestPartsThatIgnoreTheirRoles(t *testing.T) {
 	twoCPUs(t)
 	for script, want := range map[string]string{
@@ -167,8 +167,8 @@ func TestPartsThatIgnoreTheirRoles(t *testing.T) {
 	}
 }
 
-// A part that fails ends the job, unless it has done its work; a part that cannot be
-// started leaves nothing behind.
+// If a part fails, the job ends, unless the job's work is done. If a part cannot be started, no program of the job is
+// left.
 func TestPartsFail(t *testing.T) {
 	twoCPUs(t)
 	for _, test := range []struct {
@@ -203,7 +203,7 @@ func TestPartsFail(t *testing.T) {
 	}
 }
 
-// A worker that is killed from outside is gone, and the others go on.
+// If a worker is killed from outside, it is lost and the others continue.
 func TestAWorkerIsKilled(t *testing.T) {
 	twoCPUs(t)
 	j := sh(`trap "exit 0" USR1; touch ready.$TFEXP_TASK; while :; do sleep 0.01; done`)
@@ -234,18 +234,18 @@ func TestAWorkerIsKilled(t *testing.T) {
 	}
 }
 
-// foretold is what happens to a node as soon as something else has happened.
+// foretold is an event of a node that happens as soon as a condition holds.
 type foretold struct {
 	scheduler.Notice
 	when func() bool
 }
 
-// plannedFleet has a server for each node at once, and news in turn.
+// plannedFleet has a server for each node from the start, and gives its events in order.
 type plannedFleet struct {
 	up      []scheduler.Notice
 	news    []foretold
-	took    time.Duration // when it was asked last
-	warning time.Duration // from a warning to the loss that it names
+	took    time.Duration // when it was last called
+	warning time.Duration // from a warning until the announced loss
 }
 
 func (f *plannedFleet) Acquire(node int, now time.Duration) *scheduler.Server {
@@ -294,7 +294,7 @@ func TestSiteHasTheFleetOfItsTask(t *testing.T) {
 	}
 }
 
-// await returns the next notice of a kind.
+// await waits for the next notice of a kind and returns it.
 func await(t *testing.T, e *Engine, kind scheduler.NoticeKind) scheduler.Notice {
 	t.Helper()
 	ctx := patient(t)
@@ -311,14 +311,14 @@ func await(t *testing.T, e *Engine, kind scheduler.NoticeKind) scheduler.Notice 
 	}
 }
 
-// holds reports whether a file is there and has a text.
+// holds reports whether a file exists and contains a text.
 func holds(path, text string) bool {
 	content, err := os.ReadFile(path)
 	return err == nil && strings.Contains(string(content), text)
 }
 
-// The programs on a node are warned of its loss, and are gone after it. The others
-// continue, or end with the one that speaks for their job.
+// The programs on a node are warned of its loss, and end with it. The other programs of the job continue, or end if the
+// lost part was the job's lead.
 func TestNodeIsLost(t *testing.T) {
 	twoCPUs(t)
 	script := `trap 'cat $TFEXP_CONTROL > said.$TFEXP_TASK; echo asked; touch asked.$TFEXP_TASK; exit 143' TERM
@@ -336,7 +336,7 @@ func TestNodeIsLost(t *testing.T) {
 		fleet := &plannedFleet{warning: time.Minute, news: []foretold{
 			{scheduler.Notice{Kind: scheduler.NodeWarned, Node: node}, func() bool { return there("ready.0") && there("ready.1") }},
 			{scheduler.Notice{Kind: scheduler.NodeDown, Node: node}, func() bool {
-				// The other one is asked to end when it is the one that speaks for the job which has ended.
+				// The other program is also asked to end if the ended one was the job's lead.
 				return there(fmt.Sprint("asked.", node)) && (!revoke || there("asked.1"))
 			}},
 		}}

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A job's progress lines wake the engine when its units have doubled. The job
-// continues when somebody has read its last report.
+// The progress lines of a job wake up the engine when the number of units has doubled. The program
+// waits at its fifo until the test has read its last report.
 func TestProgress(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -28,7 +28,7 @@ func TestProgress(t *testing.T) {
 	e.Watch([]int{10, 0})
 	start(t, e, 0)
 	before := time.Duration(0)
-	for _, want := range []int{1, 2, 10} { // never more than there are, and each wakes it
+	for _, want := range []int{1, 2, 10} { // no more units than the job has, and each number wakes up the engine
 		for got := 0; got < want; {
 			now, news, err := e.Next(patient(t), scheduler.Never)
 			if err != nil || len(news) == 0 {
@@ -46,7 +46,7 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for { // the end may be preceded by a last report
+	for { // a last report may come before the end
 		_, news, err := e.Next(t.Context(), scheduler.Never)
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestProgress(t *testing.T) {
 			break
 		}
 	}
-	start(t, e, 1) // has no units
+	start(t, e, 1) // a job without units
 	if end := next(t, e); end.State != scheduler.Finished {
 		t.Error(end)
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A job that failed can be started again: it finds its checkpoint, and its log
-// continues.
+// A job that failed can start again. It finds its checkpoint, and its log continues.
 func TestStartAgain(t *testing.T) {
 	dir := t.TempDir()
 	j := sh(`echo attempt; [ -e "$TFEXP_CHECKPOINT_DIR/x" ] || { touch "$TFEXP_CHECKPOINT_DIR/x"; exit 1; }`)

@@ -15,11 +15,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
-	_ "github.com/tfexp/tfexp/stages/gavel" // registers itself
+	_ "github.com/tfexp/tfexp/stages/gavel" // registers its policies
 )
 
-// counting counts to 40, and on until the three have gone on from checkpoints six times. It keeps how far it is when it
-// is asked to end, and says where it begins and when it listens.
+// counting is a program that counts to 40, and further until all three jobs together have resumed six times. It saves
+// its count when it is asked to end. It prints the count at its start, and when it handles the signal.
 const counting = `
 cd "$TFEXP_CHECKPOINT_DIR"
 n=0
@@ -32,7 +32,7 @@ touch listens
 while [ $n -lt 40 ] || [ $(ls .. | grep -c again) -lt 6 ]; do n=$((n+1)); sleep 0.005; done
 echo done $n`
 
-// Three jobs share two nodes by max_min, in rounds: each resumes from its checkpoint on its new node.
+// Three jobs share two nodes under max_min, in rounds. Each resumes from its checkpoint on its new node.
 func TestRoundsMoveJobsByCheckpoints(t *testing.T) {
 	cpu := hardware.AllowedCPUs()[0]
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
@@ -77,7 +77,7 @@ func TestRoundsMoveJobsByCheckpoints(t *testing.T) {
 			strings.Count(log, "from 0\n") != 1 {
 			t.Errorf("%s is %s, and says %q", jobs[i].Name, r.State, log)
 		}
-		if n := 1 + r.Preemptions; len(froms) > n || len(froms) < min(n, 2) { // one that is paused at once says nothing
+		if n := 1 + r.Preemptions; len(froms) > n || len(froms) < min(n, 2) { // paused at its start: prints nothing
 			t.Errorf("%s was paused %d times, and started %d times", jobs[i].Name, r.Preemptions, len(froms))
 		}
 	}

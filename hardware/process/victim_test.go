@@ -11,30 +11,31 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// victimEnv makes the test binary a victim, with the value as its folder.
+// victimEnv is a variable that makes the test binary run as a victim. Its value is the victim's folder.
 const victimEnv = "PROCESS_TEST_VICTIM"
 
-// stray is a script whose child leaves the session, and then loses its
-// parent; it writes the child's number to a file.
+// stray returns a script whose child leaves the session and then loses its parent. It writes the process number of the
+// child to a file.
 func stray(path string) string {
 	return fmt.Sprintf(`(setsid sh -c 'trap "" TERM HUP INT; echo $$ >%s; while :; do sleep 0.05; done' &) ; `, path)
 }
 
-// foundling is a script whose child leaves the session, has no environment, and then loses its parent.
+// foundling returns a script whose child leaves the session, clears its environment and then loses its parent.
 func foundling(path string) string {
 	return fmt.Sprintf(`(env -i setsid sh -c 'trap "" TERM HUP INT; echo $$ >%s; while :; do sleep 0.05; done' &) ; `, path)
 }
 
-// waitOnly makes victim a job that has threads and waits.
+// waitOnly makes a victim only wait, with many threads.
 const waitOnly = "wait"
 
-// victimGroups says, with "none", that a victim's jobs have no groups.
+// victimGroups is a variable; its value "none" disables control groups for the jobs of a victim.
 const victimGroups = "PROCESS_TEST_GROUPS"
 
-// victimDaemons has a victim's job start processes as services do, one after the other.
+// victimDaemons is a variable that makes the job of a victim start background processes one after the other.
 const victimDaemons = "PROCESS_TEST_DAEMONS"
 
-// daemons is a script that starts services until it is killed: they have nothing of the job but a folder's name.
+// daemons returns a script that starts background processes until it is killed. They share nothing with the job but the
+// name of a folder.
 func daemons(dir string) string {
 	return fmt.Sprintf(`while :; do
 		(env -i setsid sh -c 'cd /; (sh -c "while :; do sleep 0.3; done; : %[1]s" &); exit' </dev/null >/dev/null 2>&1 &)
@@ -42,7 +43,7 @@ func daemons(dir string) string {
 	done; : %[1]s`, dir)
 }
 
-// victim is a tfexp that runs jobs until it is killed.
+// victim runs jobs as tfexp does, until it is killed.
 func victim(dir string) {
 	if dir == waitOnly {
 		for range 8 {
@@ -95,7 +96,7 @@ func victim(dir string) {
 	select {}
 }
 
-// guardianPID is the number of this process's guardian.
+// guardianPID returns the process number of the guardian of this process.
 func guardianPID() int {
 	guard.mu.Lock()
 	defer guard.mu.Unlock()

@@ -110,8 +110,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestServersOfARun: a server that was revoked is paid until then, the others as long as the run took. Values that were
-// not measured are not reported.
+// TestServersOfARun checks the servers of a recorded run: a revoked server costs money until its loss, the others until
+// the end of the run. Values that were not recorded are not reported.
 func TestServersOfARun(t *testing.T) {
 	b := block(t, map[string]any{"runs": "runs", "steps": 100, "worker_price": 3.6})
 	for name, text := range map[string]string{
@@ -150,7 +150,7 @@ func TestServersOfARun(t *testing.T) {
 	}
 }
 
-// TestLines: each run has a separate line, which changes with the run's content.
+// TestLines checks that each run has a separate line in the cache key, which changes with the run's content.
 func TestLines(t *testing.T) {
 	of := func(change func(string) string) []engine.KeyLine {
 		b := block(t, map[string]any{"runs": "runs"})
