@@ -255,7 +255,7 @@ func TestBlockOfANewStage(t *testing.T) {
 	}
 	reference := string(decodetest.LanguageReference())
 	for _, want := range []string{"\n### fastest\n", "The cells with the shortest makespans.",
-		"- `places` (integer, `1`): "} {
+		"- `places` (integer, default `1`): "} {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference lacks %q", want)
 		}

@@ -308,7 +308,7 @@ func TestWrongUse(t *testing.T) {
 		{nil, []string{"tree"}, `there is no program "tree": use`},
 		{nil, []string{"mlp", "--hidden", "8,none"}, `"none": want a whole number of at least 1`},
 		{nil, []string{"mlp", "--hidden", "[]"}, "want at least one whole number"},
-		{nil, []string{"mlp", "--hidden", "9000000"}, "too large"},
+		{nil, []string{"mlp", "--hidden", "9000000"}, "at most 8388608"},
 		{nil, []string{"mlp", "--hidden", "60000,60000"}, "parameters, want at most"},
 		{nil, []string{"cnn", "--hidden", "8,8"}, "want one whole number"},
 		{nil, []string{"softmax", "--hidden", "8"}, "not defined: -hidden"},
