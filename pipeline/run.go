@@ -101,7 +101,7 @@ func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 	defer lock.Release()
 	readable, err := p.permit()
 	if err != nil {
-		return nil, fmt.Errorf("set who reads the results folder: %w", err)
+		return nil, fmt.Errorf("set the permissions of the results folder: %w", err)
 	}
 	r := &run{Plan: p, started: time.Now()}
 	if r.place, err = os.Stat(p.Dir); err != nil {

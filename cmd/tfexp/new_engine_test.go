@@ -98,8 +98,8 @@ func TestNewEngine(t *testing.T) {
 		line              int
 	}{
 		{`"5s"`, `"5500ms"`, "Not whole seconds", 20},
-		{`"steady"`, `"simulated"`, "Argument that nothing reads", 20},
-		{"threads = 1\n", "threads = 1\n  noise   = 0.1\n", "Argument that nothing reads", 20},
+		{`"steady"`, `"simulated"`, "Unused argument", 20},
+		{"threads = 1\n", "threads = 1\n  noise   = 0.1\n", "Unused argument", 20},
 		{`"fcfs"`, "\"round_robin\"\n  quantum = \"1s\"", `The engine of "h" lacks "pause"`, 24},
 		{"  threads = 1\n", "", "Hardware without threads", 17},
 	} {

@@ -153,7 +153,7 @@ func (a *Args) Fail(at hcl.Range, summary, detail string, values ...any) {
 // Unread reports the named arguments that the file sets although nothing reads them. In the detail, {} is replaced by
 // the name.
 func (a *Args) Unread(detail string, names ...string) {
-	a.refuse("Argument that nothing reads", detail, names)
+	a.refuse("Unused argument", detail, names)
 }
 
 // Excludes reports the named arguments that the file sets although they contradict others. In the detail, {} is

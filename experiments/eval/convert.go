@@ -272,7 +272,7 @@ func quantity[T ~int64](
 		return 0, false
 	}
 	if arg.Positive && q == 0 {
-		a.Wrong(at, "", "Value out of range", "%s must be above %s.", arg.Name, zero)
+		a.Wrong(at, "", "Value out of range", "The value of %s must be above %s.", arg.Name, zero)
 		return 0, false
 	}
 	return q, true

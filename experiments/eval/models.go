@@ -83,7 +83,7 @@ func modelFunction(name string, params ...parameter) function.Function {
 				f, _ := arg.AsBigFloat().Float64()
 				switch {
 				case p.most == 0 && !(f > 0):
-					return cty.NilVal, function.NewArgErrorf(i, "%s must be above 0", p.name)
+					return cty.NilVal, function.NewArgErrorf(i, "the parameter %s must be above 0", p.name)
 				case p.most > 0 && (f < 0 || f > p.most):
 					return cty.NilVal, function.NewArgErrorf(i, "%s must be from 0 to %g", p.name, p.most)
 				}

@@ -289,7 +289,7 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	}
 	message, _ := r.evaluate(check.Attr("error_message").Expr, e)
 	if message.IsMarked() {
-		message = cty.StringVal("Its error_message is not shown, because it reads the value.")
+		message = cty.StringVal("The value is sensitive and part of the error_message, so this message is not shown.")
 	}
 	if !message.IsKnown() {
 		return false

@@ -56,8 +56,8 @@ func (c *Checker) alternativesCapacity(j *experiment.Job, h *experiment.Hardware
 		asks = append(asks, a.Demand().String())
 	}
 	if !some {
-		c.Fail(language.Place(j.At, "gpu", j.Range), fmt.Sprintf("More than the hardware %q has", h.Name),
-			"The job %q asks for %s, which the hardware %q never has.", j.Name, strings.Join(asks, ", or "), h.Name)
+		c.Fail(language.Place(j.At, "gpu", j.Range), fmt.Sprintf("Too large for the hardware %q", h.Name),
+			"The job %q requests %s, which the hardware %q never has.", j.Name, strings.Join(asks, ", or "), h.Name)
 		return
 	}
 	for _, a := range j.WithAlternatives() {

@@ -126,7 +126,7 @@ func (c *Checker) contained(j *experiment.Job, h *experiment.Hardware) {
 	}
 	c.jobOnEngine(j, h, 0) // jobCapacity checks the GPUs
 	if at, ok := j.At["dir"]; ok && !c.outsideContainers(j) {
-		c.Fail(at, "Argument that nothing reads",
+		c.Fail(at, "Unused argument",
 			"dir is a folder of this machine, and the job %q runs in containers only; workdir is the folder in "+
 				"the container.", j.Name)
 	}

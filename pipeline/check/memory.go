@@ -54,7 +54,7 @@ func (c *Checker) memory() {
 		}
 		side, advice := "", "Submit fewer jobs, or run it on a machine with more."
 		if together > 1 && one <= c.Host.MemoryBytes/2 {
-			side = fmt.Sprintf(", %.1f GiB for the %d that run at the same time", gib(all), together)
+			side = fmt.Sprintf(", and about %.1f GiB for %d such cells that run at the same time", gib(all), together)
 			advice = "Submit fewer jobs, or run fewer cells at a time (--parallel)."
 		}
 		d := experiments.WarningAt(w.Range, "Cells that need much memory",

@@ -96,7 +96,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 // oracle reports a policy with exact run times on hardware where they are unknown.
 func (c *Checker) oracle(p *experiment.Policy, h *experiment.Hardware) {
 	if at, ok := p.At["estimates"]; ok && h.Real() && p.Source().True {
-		c.Fail(at, "Estimates that are not known",
+		c.Fail(at, "Unknown estimates",
 			"On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for "+
 				"the engine \"simulated\".", h.Name)
 	}
@@ -114,7 +114,7 @@ func (c *Checker) requested(p *experiment.Policy, w *experiment.Workload) {
 			return
 		}
 	}
-	c.Fail(language.Place(p.At, "estimates", p.Range), "Estimates that are not known",
+	c.Fail(language.Place(p.At, "estimates", p.Range), "Unknown estimates",
 		"The jobs of the workload %q come from a log without requested times. Take \"oracle\" or \"fitted\", name the "+
 			"column that has them, or give the job blocks a limit.", w.Name)
 }

@@ -25,7 +25,7 @@ func (c *Checker) beyondSamples() {
 			}
 			d := experiments.WarningAt(at, "More threads than samples can have",
 				"The job %q has no runtime block, so it is sampled on this machine before it is simulated: that takes %s, and "+
-					"this machine has %d. Say how long it takes in a runtime block, ask for at most %[3]d, or sample it on a machine "+
+					"this machine has %d. Set its run time in a runtime block, request at most %[3]d, or sample it on a machine "+
 					"with as many.", j.Name, schema.Plural(j.Threads.Request, "thread"), c.Host.Threads)
 			d.Unavailable = true
 			c.Add(d)

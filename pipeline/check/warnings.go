@@ -60,7 +60,7 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 			if kind == "job" {
 				user = "No workload submits"
 			}
-			c.Warnf(n.Header, "Block that nothing uses", "%s the %s %q.", user, kind, n.Label)
+			c.Warnf(n.Header, "Unused block", "%s the %s %q.", user, kind, n.Label)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (c *Checker) emptyComparisons() {
 		case !slices.ContainsFunc(bases, func(base experiment.Cell) bool {
 			return slices.ContainsFunc(c.Spec.Cells, func(cell experiment.Cell) bool { return compared(base, cell, at) })
 		}):
-			c.Add(experiments.WarningAt(o.Range, "Nothing to compare with", "No other cell differs from %s in this alone.", text))
+			c.Add(experiments.WarningAt(o.Range, "Nothing to compare with", "No other cell differs from the baseline %s in this setting alone.", text))
 		}
 	}
 }
@@ -130,18 +130,18 @@ func (c *Checker) unusedSamples(root *eval.Node) {
 	}
 	for _, n := range []*eval.Node{profile, estimate} {
 		if n != nil && !real && !sampled {
-			c.Warnf(n.Header, "Block that nothing uses",
-				"No job is sampled: nothing runs for real, and the file gives all run times.")
+			c.Warnf(n.Header, "Unused block",
+				"No job is sampled, since no cell is a real run and the file gives all run times.")
 			return
 		}
 	}
 	if profile != nil && s.Profile.Budget > 0 && !real {
 		c.Warnf(profile.Attr("budget").Range, "Budget without real cells",
-			"The budget is a part of the predicted time of the real cells, and there are none: all samples are taken.")
+			"The budget is a share of the predicted time of the real cells. There are no real cells, so all samples are taken.")
 	}
 	models := append([]string{s.Estimate.Model}, s.Estimate.Models...)
 	if profile != nil && len(s.Profile.Threads) > 0 && !slices.ContainsFunc(models, experiment.UsesCurve) {
-		c.Warnf(profile.Attr("threads").Range, "Samples that nothing uses",
+		c.Warnf(profile.Attr("threads").Range, "Unused samples",
 			"The model %q uses only samples on the job's own request; \"scaling\" and \"auto\" use those on other "+
 				"numbers of threads.",
 			s.Estimate.Model)

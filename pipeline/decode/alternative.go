@@ -120,7 +120,7 @@ func checkGPUType(a *eval.Args, j *experiment.Job, rt *eval.Node) {
 	if rt != nil && (j.Alternative != "" || len(a.Node.All("alternative")) == 0) {
 		for _, name := range []string{"gpu_rate", "beside"} {
 			if attr := rt.Attr(name); attr != nil {
-				a.Fail(attr.Range, "Argument that nothing reads", "%s is for jobs with GPUs, but gpus is 0.", name)
+				a.Fail(attr.Range, "Unused argument", "%s is for jobs with GPUs, but gpus is 0.", name)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (d *Decoder) mount(text string) (launch.Mount, error) {
 	m := launch.Mount{}
 	switch {
 	case len(parts) < 2 || len(parts) > 3 || parts[0] == "":
-		return m, fmt.Errorf("it is not written like one")
+		return m, fmt.Errorf("it does not have this form")
 	case len(parts) == 3 && parts[2] != "ro" && parts[2] != "rw":
 		return m, fmt.Errorf("its mode is %q, not ro or rw", parts[2])
 	case !path.IsAbs(parts[1]) || path.Clean(parts[1]) == "/":
@@ -61,7 +61,7 @@ func (d *Decoder) mount(text string) (launch.Mount, error) {
 	}
 	m = launch.Mount{Source: d.Absolute(parts[0]), Target: path.Clean(parts[1]), ReadOnly: len(parts) == 3 && parts[2] == "ro"}
 	if m.Target == "/tfexp" || strings.HasPrefix(m.Target, "/tfexp/") {
-		return m, fmt.Errorf("its target is under /tfexp, which is tfexp's own")
+		return m, fmt.Errorf("its target is in /tfexp, which tfexp uses itself")
 	}
 	return m, nil
 }

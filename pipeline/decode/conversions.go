@@ -35,7 +35,7 @@ func rates(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any
 		}
 		r := rate.(float64)
 		if !(r > 0) || math.IsInf(r, 1) {
-			a.Wrong(at, "", "Value out of range", "%s must be above 0; this is %s.", one.Name, eval.Display(v))
+			a.Wrong(at, "", "Value out of range", "The value of %s must be above 0; it is %s.", one.Name, eval.Display(v))
 			return false
 		}
 		rates = append(rates, experiment.GPURate{Type: key, Rate: r})
@@ -128,7 +128,7 @@ func speedUp(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (a
 		speed := f.(float64)
 		switch {
 		case !(speed > 0) || math.IsInf(speed, 0):
-			a.Wrong(at, "", "Value out of range", "%s must be above 0; this is %s.", one.Name, eval.PlainNumber(speed))
+			a.Wrong(at, "", "Value out of range", "The value of %s must be above 0; it is %s.", one.Name, eval.PlainNumber(speed))
 			return false
 		case threads == 1 && speed != 1:
 			a.Wrong(at, "", "Value out of range",
@@ -216,7 +216,7 @@ func threads(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (a
 	_, hasRequest := got["request"]
 	switch {
 	case hasRequest && (hasInter || hasIntra):
-		return a.Wrong(at, "", "Contradicting keys", "threads takes either request, or inter and intra.")
+		return a.Wrong(at, "", "Contradicting keys", "threads accepts either request, or inter and intra.")
 	case hasRequest:
 		t.Request, t.Inter, t.Intra = got["request"], 1, got["request"]
 	case hasInter && hasIntra:

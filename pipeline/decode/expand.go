@@ -218,7 +218,7 @@ func (x *expander) axesRead() []string {
 			if near := schema.Nearest(a.name, append(slices.Clone(matrixKinds), "zip", "include", "exclude")); near != "" {
 				suggestion = near
 			}
-			x.Suggest(a.at, suggestion, "Axis that nothing reads",
+			x.Suggest(a.at, suggestion, "Unused axis",
 				"No block of any cell reads each.%s, so its values would change nothing.", a.name)
 		}
 	}

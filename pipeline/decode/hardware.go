@@ -77,7 +77,7 @@ func unreadBlocks(a *eval.Args, kind *engine.Kind) {
 				func(o *schema.Block) bool { return o.Name == name })
 		})
 		if !slices.Contains(readers, kind.Name) {
-			a.Fail(b.Header, "Block that nothing reads", "%s is for %s; %q does not read it.", name,
+			a.Fail(b.Header, "Unused block", "%s is for %s; %q does not read it.", name,
 				engineNames(readers), kind.Name)
 		}
 	}

@@ -62,7 +62,7 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 	switch {
 	case own != nil && a.IsSet("command"):
 		name := own.Schema.Name
-		a.Fail(own.Header, "Both "+name+" and command", "A job has either a %s block or a command.", name)
+		a.Fail(own.Header, "Both "+name+" and command", "A job must have either a %s block or a command.", name)
 	case own != nil:
 		d.DecodeProgram(j, own, language.Block{Args: a, Env: e})
 	case a.Lacks("command"):
@@ -114,7 +114,7 @@ func programDoc() string {
 func checkWork(n *eval.Node, a *eval.Args) {
 	switch {
 	case a.IsSet("epochs") && a.IsSet("steps"):
-		a.Fail(a.At("steps"), "Both epochs and steps", "A job's work is given in epochs or in steps.")
+		a.Fail(a.At("steps"), "Both epochs and steps", "Give the job's work in epochs or in steps, not in both.")
 	case a.Lacks("epochs") && a.Lacks("steps") && a.Lacks("budget") && !n.Broken:
 		a.Fail(n.Header, "Job without work", "%s needs epochs, steps or a budget.", n.Title())
 	case a.Lacks("epochs") && a.Lacks("steps") && n.First("runtime") != nil && !n.Broken:

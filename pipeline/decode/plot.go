@@ -106,7 +106,7 @@ func checkPlot(a *eval.Args, kind table.PictureKind, p experiment.Plot) {
 		a.Fail(a.Node.Header, "Missing argument", "The plot %q takes both x and y, or neither: then %s.", kind.Name,
 			x.DefaultDoc)
 	case p.X != "" && p.X == p.Y:
-		a.Fail(a.At("y"), "The same axis twice", "x and y of the plot %q are two axes of the matrix.", kind.Name)
+		a.Fail(a.At("y"), "The same axis twice", "x and y of the plot %q must be two different axes of the matrix.", kind.Name)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 		{"a slip in its name", `"replayed"`, `"replaied"`, `Unknown engine "replaied"`, "replayed"},
 		{"a slip in its argument", "tape ", "tabe ", "Unknown argument", "tape"},
 		{"a value out of its bounds", "= 7", "= 0", "Value out of range", ""},
-		{"its argument on another engine", `"replayed"`, `"simulated"`, "Argument that nothing reads", ""},
+		{"its argument on another engine", `"replayed"`, `"simulated"`, "Unused argument", ""},
 	} {
 		_, diags := file(c.old, c.wrong)
 		if len(diags) != 1 || diags[0].Summary != c.summary || diags[0].Suggestion != c.suggestion {

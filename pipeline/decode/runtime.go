@@ -149,7 +149,7 @@ func (d *Decoder) times(
 	}
 	for _, other := range []string{"epoch", "parallel", "speedup", "table"} {
 		if other != name && !a.IsWrong(name) {
-			a.Excludes("{} and "+name+" both say how the run time depends on threads.", other)
+			a.Excludes("{} and "+name+" both set how the run time depends on threads: keep one.", other)
 		}
 	}
 	if v.Per == "job" {
@@ -182,7 +182,7 @@ func (d *Decoder) byLaw(
 ) (*experiment.Runtime, bool) {
 	for _, arg := range around.Node.Schema.Args {
 		if !slices.Contains(law.Reads, arg.Name) && !slices.Contains(aside, arg.Name) {
-			around.Excludes("{} and the "+law.Name+" block both say how long the job takes.", arg.Name)
+			around.Excludes("{} and the "+law.Name+" block both set the run time of the job: keep one.", arg.Name)
 		}
 	}
 	rt := &experiment.Runtime{Startup: v.Startup, GPURates: v.GPURate}
@@ -199,7 +199,7 @@ func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime,
 		a.Fail(a.Node.Header, "Missing argument", "%s needs %s.", a.Node.Title(), oneOf(waysToSay()))
 	}
 	if a.IsSet("speedup") && !a.IsWrong("speedup") {
-		a.Excludes("{} and speedup both say how epochs speed up; {} = 0.9 is speedup = amdahl(0.9).", "parallel")
+		a.Excludes("{} and speedup both set how epochs speed up: keep one. {} = 0.9 is speedup = amdahl(0.9).", "parallel")
 	}
 	return &experiment.Runtime{
 		Startup: v.Startup, Parallel: v.Parallel, SpeedUp: v.Speedup,

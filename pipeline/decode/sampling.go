@@ -14,7 +14,7 @@ func (d *Decoder) profile() experiment.Profile {
 	a := d.Decode(n, d.Global, &p)
 	p.Alone, p.Range = p.Contention == "none", eval.RangeOf(n.Header)
 	if a.IsSet("epochs") {
-		a.Excludes("epochs and {} both say how long the samples are.", "samples", "fraction")
+		a.Excludes("epochs and {} both set the length of the samples: keep one.", "samples", "fraction")
 		slices.Sort(p.Lengths)
 		if a.OK && len(slices.Compact(slices.Clone(p.Lengths))) < 2 {
 			a.Fail(a.At("epochs"), "Samples of one length",

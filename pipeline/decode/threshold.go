@@ -84,7 +84,7 @@ func (d *Decoder) thresholds(cells []experiment.Cell) []experiment.Threshold {
 		case a.Lacks("min") && a.Lacks("max") && a.Lacks("fidelity_pct"):
 			a.Fail(n.Header, "Threshold without a bound", "%s needs max, min or fidelity_pct.", n.Title())
 		case t.Min != nil && t.Max != nil && *t.Min > *t.Max:
-			a.Fail(a.At("min"), "Contradicting arguments", "min is above max, so no value satisfies both.")
+			a.Fail(a.At("min"), "Contradicting arguments", "min is above max, so no value is within both bounds.")
 		}
 		if a.OK {
 			list = append(list, t)

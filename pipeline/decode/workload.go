@@ -261,7 +261,7 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiment.Submit, string, 
 	case s.Arrivals.Kind != "": // a feature has read them
 	case a.IsSet("at"):
 		if !a.IsWrong("at") {
-			a.Excludes("{} and at both say when the jobs arrive.", "interarrival", "start")
+			a.Excludes("{} and at both set when the jobs arrive: keep one.", "interarrival", "start")
 		}
 		s.Arrivals = workload.Arrivals{Kind: workload.At, Times: v.At}
 		s.Count = len(v.At)

@@ -43,7 +43,7 @@ func (d *decoder) trained(n *eval.Node, a *eval.Args, v *adaptationArgs, global 
 	if a.Lacks("job") {
 		a.Unread("Only an adaptation with a job reads {}.", "hardware", "decide", "repeats")
 		if s := n.First("scenario"); s != nil {
-			a.Fail(s.Header, "Block that nothing reads",
+			a.Fail(s.Header, "Unused block",
 				"Only an adaptation with a job has scenarios; the scenarios of a table are in its file.")
 		}
 		if a.Lacks("table") && !n.Broken {

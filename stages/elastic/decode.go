@@ -317,7 +317,7 @@ func lawful(a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredS
 func (d decoder) measuredProgram(
 	a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredSettings, out *Elastic,
 ) {
-	a.Excludes("measurements and {} both say how fast the job trains.", lawArgs...)
+	a.Excludes("measurements and {} both set how fast the job trains: keep one.", lawArgs...)
 	if !a.OK {
 		return
 	}

@@ -23,7 +23,7 @@ func CapacityProblemOf(r cluster.Demand, h *experiment.Hardware) *CapacityProble
 	}
 	if r.Nodes > 1 || r.GPU != "" || r.Divided {
 		return &CapacityProblem{
-			Argument: "nodes", Summary: fmt.Sprintf("More than the hardware %q has", h.Name),
+			Argument: "nodes", Summary: fmt.Sprintf("Too large for the hardware %q", h.Name),
 			Reason: fmt.Sprintf("asks for %s, which the hardware %q never has", r, h.Name),
 		}
 	}

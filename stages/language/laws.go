@@ -44,7 +44,7 @@ func (d *Decoder) LawIn(a *eval.Args) (law *RunTimeLaw, n *eval.Node) {
 		switch own := a.Node.First(laws[i].Name); {
 		case own == nil:
 		case law != nil:
-			a.Fail(own.Header, "Contradicting blocks", "The %s block and the %s block both say how long the job takes.",
+			a.Fail(own.Header, "Contradicting blocks", "The %s block and the %s block both set the run time of the job: keep one.",
 				law.Name, laws[i].Name)
 		default:
 			law, n = &laws[i], own

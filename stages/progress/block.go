@@ -142,7 +142,7 @@ func decode(d *language.Decoder, b language.Block, j *experiment.Job) {
 	})
 	switch {
 	case language.ProgramIn(b.Node) != nil:
-		pa.Fail(pn.Header, "Block that nothing reads", "The program of a %s block prints its progress; progress is for a command.",
+		pa.Fail(pn.Header, "Unused block", "The program of a %s block prints its progress; progress is for a command.",
 			language.ProgramIn(b.Node).Schema.Name)
 	case !pa.OK || pn.Broken:
 	case (v.Lines == "") == (v.Tensorboard == ""):

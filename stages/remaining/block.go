@@ -145,7 +145,7 @@ func checkLosses(rt *eval.Node, a *eval.Args, j *experiment.Job) {
 	}
 	switch {
 	case targetOf(j) == 0:
-		a.Fail(at, "Argument that nothing reads",
+		a.Fail(at, "Unused argument",
 			"losses are read only for a job with a target_loss, which %q lacks.", j.Name)
 	case j.Runtime.Whole:
 		a.Fail(at, "Contradicting arguments",

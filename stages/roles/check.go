@@ -24,7 +24,7 @@ func init() {
 func fits(c *language.Checker, p *Roles, j *experiment.Job, h *experiment.Hardware) {
 	t := j.Template()
 	if !t.CouldRun(h.Cluster, false) {
-		c.Fail(j.Range, fmt.Sprintf("More than the hardware %q has", h.Name), "The parts of the job %q do not fit on the "+
+		c.Fail(j.Range, fmt.Sprintf("Too large for the hardware %q", h.Name), "The parts of the job %q do not fit on the "+
 			"hardware %q: %s.", j.Name, h.Name, p.ask())
 	}
 	if j.GPUs > 0 && !h.Capabilities().GPUs {

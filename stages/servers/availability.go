@@ -66,7 +66,7 @@ func (d decoder) step(na *eval.Args, m eval.Model, at hcl.Range, wanted bool) ti
 			d.Find(m.File).Shown, m.File)
 	case text == "":
 	case !wanted:
-		na.Fail(at, "Argument that nothing reads", "%s is in seconds: step is for records in ticks.", d.Find(m.File).Shown)
+		na.Fail(at, "Unused argument", "%s is in seconds: step is for records in ticks.", d.Find(m.File).Shown)
 	case err != nil || step <= 0:
 		na.Fail(at, "Not a step", "step is %q: it is a duration above 0s.", text)
 	default:
@@ -183,7 +183,7 @@ func (d decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*market
 		datafile.FileErrors(d.Finder, from, at, err)
 	}
 	if ok && (len(m.Where) > 0 || len(m.Named) > 0) {
-		na.Fail(at, "Argument that nothing reads", "%s has no columns to choose by or to name.", from.Shown)
+		na.Fail(at, "Unused argument", "%s has no columns to choose by or to name.", from.Shown)
 	}
 	return slices.Clip([]*market.Availability{&into.Availability}), ok
 }

@@ -43,7 +43,7 @@ func arrivals(d *language.Decoder, b language.Block, into *experiment.Submit) {
 		instants(d, b, &v, into)
 	}
 	if !b.IsWrong("at_file") {
-		b.Excludes("{} and at_file both say when the jobs arrive.", "interarrival", "start", "at")
+		b.Excludes("{} and at_file both set when the jobs arrive: keep one.", "interarrival", "start", "at")
 	}
 	into.Count = len(into.Arrivals.Times)
 	if n := eval.Get[int](b.Args, "count"); b.Has("count") && into.Count > 1 && into.Count != n {

@@ -346,7 +346,7 @@ func (d decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *tune) {
 		unread("modes that change settings: with \"fixed\" they stay the same", "warm_start")
 	}
 	for _, c := range n.All("context") {
-		a.Fail(c.Header, "Block that nothing reads", "A context is the part of the whole that a trial gets; mode %q changes "+
+		a.Fail(c.Header, "Unused block", "A context is the part of the whole that a trial gets; mode %q changes "+
 			"one job, which gets the whole.", mode)
 	}
 	switch t.Objective {
@@ -411,7 +411,7 @@ func (d decoder) constraint(n *eval.Node, e *eval.Env, t *tune) bool {
 	case a.Lacks("min") && a.Lacks("max"):
 		a.Fail(n.Header, "Constraint without a bound", "%s needs min or max.", n.Title())
 	case c.Min != nil && c.Max != nil && *c.Min > *c.Max:
-		a.Fail(a.At("min"), "Contradicting arguments", "min is above max, so no value satisfies both.")
+		a.Fail(a.At("min"), "Contradicting arguments", "min is above max, so no value is within both bounds.")
 	case c.Outcome == "accuracy" && c.Min != nil && *c.Min > 1:
 		a.Fail(a.At("min"), "Value out of range", "An accuracy is at most 1, so no trial satisfies min = %v.", *c.Min)
 	case (c.Outcome == "accuracy" || c.Outcome == "time") && c.Max != nil && *c.Max < 0:
