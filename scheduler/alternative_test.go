@@ -9,10 +9,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// The remaining fraction is the same with each alternative.
+// Converted to another alternative, the remaining time is the same fraction of the whole time.
 func TestConvert(t *testing.T) {
 	for _, c := range []struct{ left, from, to, want time.Duration }{
-		{30, 100, 200, 60}, {25, 100, 10, 3}, {100, 100, 7, 7}, // a half is rounded up
+		{30, 100, 200, 60}, {25, 100, 10, 3}, {100, 100, 7, 7}, // 2.5 is rounded up
 		{50, 0, 80, 80}, {50, 100, 0, math.MaxInt64}, {0, 0, 0, math.MaxInt64}, {math.MaxInt64, 5, 9, math.MaxInt64}, {0, 10, 20, 0},
 	} {
 		if got := convertRemaining(c.left, c.from, c.to); got != c.want {
@@ -21,7 +21,8 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// The fastest is the one with the shortest prediction, the earlier of equal ones; those without one come last.
+// The fastest alternative has the shortest prediction. Of equal ones the first counts. Alternatives without a
+// prediction come last.
 func TestFastest(t *testing.T) {
 	j := &Job{}
 	for _, d := range []time.Duration{0, 5, 3, 3, 0} {
@@ -37,8 +38,8 @@ func TestFastest(t *testing.T) {
 	}
 }
 
-// A run without alternatives has no records; another one knows which alternatives the cluster can hold, and each
-// job's present one.
+// A run without alternatives keeps no records. Otherwise the records have the alternatives that fit on the cluster, and
+// the current one of each job.
 func TestSet(t *testing.T) {
 	c := cluster.Cluster{Nodes: []cluster.Node{{Threads: 4, GPUs: 1}}}
 	plain := newChosenAlternatives([]Job{{Threads: 1}}, c)

@@ -32,29 +32,28 @@ func TestAlternatives(t *testing.T) {
 		want   string
 		on     string // the alternative of each job
 	}{
-		// The first way that has room: B does not wait for the cores.
+		// Each job takes the first alternative with room, so B takes the GPU and does not wait for the cores.
 		{"first", Policy{}, []Job{twoWide(4, 1), twoWide(6, 3), twoWide(2, 1)}, `
 			A |2222|
 			B |111|
 			C |...1|
 			`, "cpu gpu gpu"},
-		// A, C and D would take twice as long on cores: they wait for each
-		// other on the GPU. For B waiting does not pay.
+		// A, C and D would take twice as long on cores as on the GPU, so they wait for the GPU. For B waiting is not
+		// worthwhile.
 		{"earliest finish", Policy{Placement: "earliest_finish"}, []Job{twoWide(8, 2), twoWide(3, 2), twoWide(9, 2), twoWide(9, 2)}, `
 			A |11|
 			B |222|
 			C |..11|
 			D |....11|
 			`, "gpu cpu gpu gpu"},
-		// SJF orders by the fastest way. B is to have ended on the GPU before it
-		// would end on cores; A takes the cores at once.
+		// SJF orders jobs by their fastest alternatives. B goes to the GPU, because it ends there sooner than on cores.
+		// A takes the cores at once.
 		{"sjf, earliest finish", Policy{Order: SJF, Placement: "earliest_finish"}, []Job{twoWide(4, 4), twoWide(9, 1), twoWide(9, 2)}, `
 			A |2222|
 			B |1|
 			C |.11|
 			`, "cpu gpu gpu"},
-		// C waits for the GPU, which B holds. D may pass it: it takes nothing that
-		// C will need.
+		// C waits for the GPU, which B holds. D may pass C, because D takes nothing that C needs.
 		{"easy", Policy{Backfill: EASY}, []Job{
 			at(0, 1, 2), schedulertest.OnTypes(gpus(1, at(0, 1, 3))), schedulertest.OnTypes(gpus(1, at(0, 1, 1))), at(0, 1, 5)}, `
 			A |11|
@@ -62,16 +61,15 @@ func TestAlternatives(t *testing.T) {
 			C |...1|
 			D |11111|
 			`, "cpu cpu cpu cpu"},
-		// Horn's rule on one machine of each kind: by two matchings the sum of
-		// the finishes is least with C, then B on the GPU, and A on cores.
+		// Horn's rule on one machine of each kind. Two matchings minimize the sum of the finish times: first C and then
+		// B on the GPU, and A on the cores.
 		{"allox", Policy{Order: AlloX}, []Job{twoWide(6, 4), twoWide(9, 3), twoWide(9, 1)}, `
 			A |222222|
 			B |.111|
 			C |1|
 			`, "cpu gpu gpu"},
-		// Without a time-out C and D, which are shorter, would pass A and B on the GPU as above. A and B come
-		// at 0 with C, which runs first; at 1 both have waited longer than 0.5 s: A starts on the GPU, and B on the
-		// cores, where it takes 9 s.
+		// Without a time-out, C and D would pass A and B on the GPU, because they are shorter. C runs first. At 1, A
+		// and B have waited longer than 0.5 s: A starts on the GPU, and B on the cores, where it takes 9 s.
 		{"allox, starvation", Policy{Order: AlloX, Settings: Settings{"starvation": sec(0.5)}}, []Job{
 			twoWide(9, 4), twoWide(9, 4), twoWide(9, 1), onGPU(1, at(1, 2, 9))}, `
 			A |.1111|
@@ -79,7 +77,7 @@ func TestAlternatives(t *testing.T) {
 			C |1|
 			D | ....1|
 			`, "gpu cpu gpu gpu"},
-		// Cores are left free when a job is done sooner by waiting.
+		// Cores stay free if a job ends sooner when it waits for the GPU.
 		{"allox waits", Policy{Order: AlloX}, []Job{twoWide(9, 2), twoWide(9, 2)}, `
 			A |11|
 			B |..11|
@@ -92,7 +90,7 @@ func TestAlternatives(t *testing.T) {
 			if diff := cmp.Diff(want, gantt(r.Jobs, tr.events)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", r.Policy, diff)
 			}
-			// Predictions that are never corrected are the predictions of each alternative.
+			// If predictions are never corrected, the predictions of each alternative are used.
 			r.Online = &Online{Units: make([]int, len(r.Jobs)), Predictor: &wild{}}
 			if _, online := simulate(t, r, waysOf(r.Jobs)); !reflect.DeepEqual(online.events, tr.events) {
 				t.Errorf("%s: online predictions without units change the trace:\n%s", r.Policy, gantt(r.Jobs, online.events))
@@ -112,7 +110,7 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// Under srtf over pairs of jobs and resources, on two cores and a GPU.
+// srtf with pairs of jobs and resources, on two cores and a GPU.
 func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 	// A takes the GPU at 0. At 2 it has 6 s left there; B would take 2 s, and has it make way. A has done a
 	// quarter of its work: on cores 12 of 16 s are left, and they are free, so it resumes there at once. C comes
@@ -141,8 +139,9 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 		}
 	}
 
-	// The cost of a change is in the time of the job: 1 s on cores, where A does 3 s of 12 then, and 1 s on the
-	// GPU before the other 4.5. On an engine that cannot move jobs A waits for the GPU, also for C.
+	// The cost of a change is part of the job's time. On cores it is 1 s, after which A does 3 of its 12 s there. On
+	// the GPU it is 1 s before the remaining 4.5 s. On an engine that cannot move jobs, A waits for the GPU until C has
+	// ended.
 	for name, o := range map[string]simulated.Options{
 		"A |112222.111111|\n": {Overheads: simulated.Overheads{Migrate: time.Second}},
 		"A |11..1..11111|\n":  {Lacks: Capabilities{Migrate: true}},
@@ -166,7 +165,7 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 	}
 }
 
-// When all pairs of jobs and resources are placed again, a running job continues where it ends sooner.
+// Under a policy that places all pairs again at each dispatch, a running job moves to where it ends sooner.
 func TestRunningJobsChangeTheirAlternative(t *testing.T) {
 	// A takes the GPU at 0. At 2 it has 6 s left there, or 12 on cores, where B would take 20 s, and 2 on the GPU:
 	// they change. At 4 A has 10 s left on cores, or 5 on the GPU, which B has left. C comes at 5, as B did at 2. D
@@ -194,7 +193,7 @@ func TestRunningJobsChangeTheirAlternative(t *testing.T) {
 		}
 	}
 
-	// On an engine that cannot let jobs go on elsewhere A waits for the GPU.
+	// On an engine that cannot move jobs, A waits for the GPU.
 	engine, err := simulated.New(jobs, waysOf(jobs), simulated.Options{Lacks: Capabilities{Migrate: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -209,11 +208,11 @@ func TestRunningJobsChangeTheirAlternative(t *testing.T) {
 	}
 }
 
-// The alternatives differ in memory: a job's memory on a node is the memory of its last alternative.
+// If alternatives need different amounts of memory, a paused job holds the memory of its last alternative on its node.
 func TestAlternativesOfUnlikeMemory(t *testing.T) {
-	// A has the GPU to 2. B runs on cores with 4 of the node's 10 bytes, and would need 8 on the GPU. At 3 it
-	// makes way for C, which takes the other 6, so B cannot have the GPU either until C has ended. It has done 3 of
-	// 16 s then: on the GPU, the better pair, 6.5 of 8 s are left.
+	// A has the GPU until 2. B runs on cores with 4 of the node's 10 bytes, and would need 8 bytes on the GPU. At 3 B
+	// is paused for C, which takes the other 6 bytes. So B cannot use the GPU before C has ended. B has done 3 of 16 s
+	// by then. On the GPU 6.5 of 8 s are left, which is less than on cores.
 	a := at(0, 2, 16)
 	a.Memory = 4
 	a = schedulertest.OnTypes(a, Alternative{Threads: 1, GPUs: 1, Memory: 8, Predicted: 8 * time.Second})
@@ -229,7 +228,7 @@ func TestAlternativesOfUnlikeMemory(t *testing.T) {
 	}
 }
 
-// Of users with the same progress the first is matched; then the one with less.
+// If users have the same progress, the first user is matched. Later the user with less progress is matched.
 func TestAlphaMatchesTheLeastProgress(t *testing.T) {
 	var jobs []Job
 	for _, user := range []string{"ann", "ann", "bob", "bob"} {
@@ -258,7 +257,7 @@ func drawAlternatives(t *rapid.T, c Cluster, jobs []Job) {
 		for range rapid.IntRange(0, 2).Draw(t, "more ways") {
 			node := c.Nodes[rapid.IntRange(0, len(c.Nodes)-1).Draw(t, "way on")]
 			a := Alternative{
-				Threads: rapid.IntRange(1, node.Threads+1).Draw(t, "way threads"), // sometimes too many
+				Threads: rapid.IntRange(1, node.Threads+1).Draw(t, "way threads"), // sometimes more than the node has
 				GPUs:    rapid.IntRange(0, node.GPUs).Draw(t, "way gpus"),
 				Memory:  int64(rapid.IntRange(0, 10).Draw(t, "way memory")),
 				GPU:     rapid.SampledFrom([]string{"", node.GPU, "T4"}).Draw(t, "way type"),
@@ -269,8 +268,8 @@ func drawAlternatives(t *rapid.T, c Cluster, jobs []Job) {
 	}
 }
 
-// Whatever the policy: jobs with alternatives finish, each in one of its ways,
-// by a valid trace that is always the same.
+// Under any policy, jobs with alternatives finish, each in one of its alternatives. The trace is valid and always the
+// same.
 func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)

@@ -15,7 +15,7 @@ import (
 	. "github.com/tfexp/tfexp/stages/allox"
 )
 
-// largeFrom leaves sizes from a least one on out of the benchmarks of every change.
+// largeFrom skips a benchmark of a size of least or more in short runs.
 func largeFrom(b *testing.B, n, least int) {
 	b.Helper()
 	if testing.Short() && n >= least {
@@ -23,7 +23,7 @@ func largeFrom(b *testing.B, n, least int) {
 	}
 }
 
-// tally is a Recorder that keeps metrics only.
+// tally is a Recorder that only counts events.
 type tally struct{ events int }
 
 func (c *tally) Event(*Event)       { c.events++ }
@@ -46,8 +46,7 @@ func poisson(n, cores int, load float64, seed int64) []Job {
 	return jobs
 }
 
-// widths gives the jobs 1 to 64 cores and stretches the gaps so that the load
-// stays.
+// widths gives each job 1 to 64 cores, and multiplies the arrival times so that the load stays the same.
 func widths(jobs []Job, seed int64) []Job {
 	rng := workload.Stream(seed, "widths")
 	total := 0
@@ -107,7 +106,7 @@ func BenchmarkFCFS(b *testing.B) {
 	}
 }
 
-// All jobs arrive at once: the cost of an event with a long queue.
+// BenchmarkOverload lets all jobs arrive nearly at once. It measures the cost of an event when the queue is long.
 func BenchmarkOverload(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		for _, p := range []Policy{
@@ -118,11 +117,11 @@ func BenchmarkOverload(b *testing.B) {
 			{Backfill: EASY}, {Backfill: FirstFit}, {Backfill: "conservative"},
 		} {
 			if p.Backfill == "conservative" && n > 10_000 {
-				continue // it keeps a reservation for each that waits
+				continue // it keeps a reservation for each waiting job, which takes too long
 			}
 			b.Run(fmt.Sprintf("%s-%s/queued=%d", cmp.Or(p.Order, FCFS), cmp.Or(p.Backfill, NoBackfill), n), func(b *testing.B) {
 				largeFrom(b, n, 100_000)
-				if p.Order == "las" { // it pauses all that run for those that have not run, at each finish
+				if p.Order == "las" { // at each finish it pauses all running jobs for jobs that have not run
 					largeFrom(b, n, 10_000)
 				}
 				jobs := widths(poisson(n, 1024, 1, 1), 1)
@@ -136,9 +135,9 @@ func BenchmarkOverload(b *testing.B) {
 	}
 }
 
-// BenchmarkCompression is conservative backfill whose jobs end before they are predicted to: drawn ones on 256 cores that
-// ask for up to ten times their run time, at a load and beyond it; and some that wait all at once, and take between half
-// and all of their time.
+// BenchmarkCompression measures conservative backfill when jobs end earlier than predicted. Random jobs on 256 cores
+// request up to ten times their run time, at a load below and above 1. In a second part all jobs arrive at once and
+// take between half and all of their requested time.
 func BenchmarkCompression(b *testing.B) {
 	p := Policy{Backfill: "conservative"}
 	for _, load := range []float64{0.9, 1.5} {
@@ -192,7 +191,7 @@ func BenchmarkNASA(b *testing.B) {
 	benchmark(b, Policy{}, 128, tr.Jobs)
 }
 
-// The same with the validator looking on.
+// BenchmarkValidated does the same with the validator as recorder.
 func BenchmarkValidated(b *testing.B) {
 	for _, n := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
@@ -206,8 +205,8 @@ func BenchmarkValidated(b *testing.B) {
 	}
 }
 
-// AlloX's decision at one instant: n jobs wait for 16 places on cores and 4
-// GPUs, and the cell is closed right after.
+// BenchmarkAlloXDecision measures one decision of AlloX: n jobs wait for 16 places on cores and 4 GPUs. The run is
+// stopped right after it.
 func BenchmarkAlloXDecision(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprintf("queued=%d", n), func(b *testing.B) {

@@ -13,26 +13,26 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// secondly runs rigid jobs on one node, a second at a time, under a policy that pauses jobs: round robin, or the
-// shortest remaining time first. It is written from their definitions in docs/language.md.
+// secondly simulates rigid jobs on one node second by second, under round robin or the shortest remaining time first.
+// It is written from the definitions of these orders in docs/language.md.
 type secondly struct {
 	cores, quantum int
-	start, resume  int // seconds for which a job holds its cores before it does anything
+	start, resume  int // seconds for which a job holds its cores before it makes progress
 	jobs           []secondJob
-	queue          []int // of waiting jobs; in round robin the order in which they are served
+	queue          []int // waiting jobs, in round robin in the order in which they are served
 }
 
 type secondJob struct {
 	arrival, threads, left int
-	held                   int // seconds of starting or resuming that are still to come
-	since                  int // its quantum began
+	held                   int // remaining seconds of starting or resuming
+	since                  int // when its quantum began
 	ran                    int
 	running, done, started bool
-	on                     []int    // cores that it has, or had last
+	on                     []int    // the cores that it has or had last
 	life                   []string // "start@3"
 }
 
-// free lists the cores that noJob holds.
+// free returns the cores that no job holds.
 func (s *secondly) free() (free []int) {
 	for core := range s.cores {
 		if !slices.ContainsFunc(s.jobs, func(j secondJob) bool { return j.running && slices.Contains(j.on, core) }) {
@@ -42,7 +42,7 @@ func (s *secondly) free() (free []int) {
 	return free
 }
 
-// choose returns the cores that a job gets: those that it had, if they are free, else the first.
+// choose returns the cores for a job: its former cores if all of them are free, otherwise the first free cores.
 func (s *secondly) choose(i int) []int {
 	free, had := s.free(), s.jobs[i].on
 	if len(had) > 0 && !slices.ContainsFunc(had, func(core int) bool { return !slices.Contains(free, core) }) {
@@ -55,7 +55,7 @@ func (s *secondly) note(i int, what string, now int) {
 	s.jobs[i].life = append(s.jobs[i].life, fmt.Sprintf("%s@%d", what, now))
 }
 
-// run returns when the first instant of each kind happened to each job.
+// run simulates all jobs, and returns for each job its events with their times.
 func (s *secondly) run(each func(now int)) {
 	for now := 0; slices.ContainsFunc(s.jobs, func(j secondJob) bool { return !j.done }) && now < 10_000; now++ {
 		for i := range s.jobs {
@@ -97,8 +97,9 @@ func (s *secondly) begin(i, now int) {
 	s.note(i, "start", now)
 }
 
-// turns is an instant of round robin: those whose quantum is over go to the tail if somebody waits, then the first of
-// the queue start while they fit. One that gets the same cores back at once has not been paused.
+// turns does what round robin does in one second. If jobs wait, a job whose quantum is over goes to the end of the
+// queue. Then jobs start from the front of the queue while they fit. A job that gets the same cores again at once is
+// not paused.
 func (s *secondly) turns(now int) {
 	var left []int
 	for i := range s.jobs {
@@ -130,9 +131,9 @@ func (s *secondly) turns(now int) {
 	}
 }
 
-// shortest is an instant of the shortest remaining time first: the waiting jobs start in this order, and one that
-// does not fit pauses jobs with more left, those first that have run for longest, if that makes room; else no other
-// starts.
+// shortest does what the shortest remaining time first does in one second. Waiting jobs start in this order. A job that
+// does not fit pauses jobs with more remaining time, the longest running first, if that makes enough room. Otherwise no
+// other job starts.
 func (s *secondly) shortest(now int) {
 	for {
 		slices.SortFunc(s.queue, func(a, b int) int {
@@ -172,17 +173,17 @@ func (s *secondly) shortest(now int) {
 
 func sign(n int) int { return min(max(n, -1), 1) }
 
-// TestPausingOrdersBySecond compares the kernel with a simulator that goes second by second, on drawn workloads.
+// TestPausingOrdersBySecond compares the kernel with a simulation second by second, on random workloads.
 func TestPausingOrdersBySecond(t *testing.T) { rapid.Check(t, pausingOrdersBySecond) }
 
-// FuzzPausingOrdersBySecond does so for as long as it is let: go test ./scheduler -fuzz PausingOrders.
+// FuzzPausingOrdersBySecond is the same test as a fuzz target: go test ./scheduler -fuzz PausingOrders.
 func FuzzPausingOrdersBySecond(f *testing.F) { f.Fuzz(rapid.MakeFuzz(pausingOrdersBySecond)) }
 
 func pausingOrdersBySecond(t *rapid.T) {
 	s := &secondly{cores: rapid.IntRange(1, 6).Draw(t, "cores"), quantum: rapid.IntRange(1, 4).Draw(t, "quantum")}
 	turns := rapid.Bool().Draw(t, "round robin")
 	if turns {
-		most := min(2, s.quantum-1) // else no job makes progress
+		most := min(2, s.quantum-1) // otherwise no job makes progress
 		s.start, s.resume = rapid.IntRange(0, most).Draw(t, "start"), rapid.IntRange(0, most).Draw(t, "resume")
 	}
 	n, arrival := rapid.IntRange(1, 12).Draw(t, "jobs"), 0

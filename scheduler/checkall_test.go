@@ -12,19 +12,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// withRoles is a job of a chief and from one to three workers of two cores and a GPU each, which has two.
+// withRoles returns a job with a chief and one to three workers (two by default). Each worker has two cores and a GPU.
 func withRoles() Job {
 	return Job{Name: "roles", Threads: 5, GPUs: 2, Special: &Special{Roles: []Role{{Name: "chief", Count: 1, Threads: 1},
 		{Name: "worker", Count: 2, Threads: 2, GPUs: 1, Elastic: true, Max: 3}}}}
 }
 
-// withAlternatives is a job that takes two cores, or one with a K80.
+// withAlternatives returns a job that takes two cores, or one core with a K80.
 func withAlternatives() Job {
 	return Job{Name: "ways", Threads: 2, Special: &Special{Alternatives: []Alternative{{Name: "cpu", Threads: 2},
 		{Name: "gpu", Threads: 1, GPUs: 1, GPU: "K80"}}}}
 }
 
-// Clusters, jobs and requests that make no sense are refused, and all others are not.
+// Invalid clusters, jobs and requests are refused, and valid ones are accepted.
 func TestCheckAll(t *testing.T) {
 	two := cluster.Cluster{Nodes: []cluster.Node{{Name: "a", Threads: 5, GPUs: 2, Memory: 8}, {Name: "b", Threads: 3, GPUs: 1, GPU: "K80"}}}
 	gang := Job{Name: "gang", Threads: 4, Nodes: 2}
@@ -43,7 +43,7 @@ func TestCheckAll(t *testing.T) {
 		name    string
 		of      func(*cluster.Cluster) ([]Job, []Resize)
 		partial bool
-		want    string // part of the error; "" for none
+		want    string // part of the error; "" for no error
 	}{
 		{"nothing", func(*cluster.Cluster) ([]Job, []Resize) { return nil, nil }, false, ""},
 		{"less than no cores", on(func(n *cluster.Node) { n.Threads = -1 }), false, "negative capacity"},
@@ -115,7 +115,7 @@ func TestCheckAll(t *testing.T) {
 	}
 }
 
-// A request for parts keeps the parts of the other roles.
+// A request for parts of one role does not change the parts of other roles.
 func TestAskParts(t *testing.T) {
 	j := withRoles()
 	on := cluster.Cluster{Nodes: []cluster.Node{{Threads: 9, GPUs: 9}}}
@@ -132,7 +132,7 @@ func TestAskParts(t *testing.T) {
 	}
 }
 
-// Jobs and requests are in order of time, and at equal times in the order of their numbers.
+// Jobs and requests are sorted by time. At equal times, jobs are sorted by number, and requests by job.
 func TestOrderOfTime(t *testing.T) {
 	for _, c := range []struct {
 		arrivals []time.Duration
@@ -180,7 +180,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// A deadline is an instant, and a job that comes after its own has as good as no time.
+// Within returns the time from arrival to deadline. If the deadline is not after the arrival, it returns a minimal
+// time.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct{ arrival, deadline, want time.Duration }{
 		{5, 9, 4}, {5, 0, 0}, {5, -1, 0}, {5, math.MaxInt64, 0}, {5, 5, 1}, {5, 3, 1}, {0, 1, 1},
@@ -191,7 +192,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// The request of a job with each of its alternatives.
+// A job's request depends on the alternative.
 func TestDemands(t *testing.T) {
 	j := withAlternatives()
 	j.Memory, j.Predicted, j.MaxThreads = 3, 7, 9

@@ -12,16 +12,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// crowding slows jobs down more than in proportion, and small jobs more than
-// large ones.
+// crowding is a slowdown that grows faster than the load by neighbors, and that is greater for small jobs.
 func crowding(own, others, cores int) float64 {
 	u := float64(others) / float64(cores)
 	return 1 + u*u + u/float64(own)
 }
 
-// Work is conserved under contention, whatever the policy: the work that a job
-// does, added up over its trace at the speed that its neighbors leave it, is
-// the work that it has.
+// Under contention and any policy, a finished job has done exactly its work. Its progress is added up over the trace,
+// at the speed that its neighbors allow.
 func TestContentionConservesWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -37,7 +35,7 @@ func TestContentionConservesWork(t *testing.T) {
 				nodeOf = append(nodeOf, v)
 			}
 		}
-		done := make([]float64, len(jobs)) // the part of its work that a job has done
+		done := make([]float64, len(jobs)) // by job: the completed fraction of its work
 		held := make([]CoreSet, len(jobs))
 		ended := make([]bool, len(jobs))
 		now := time.Duration(0)
@@ -76,7 +74,7 @@ func TestContentionConservesWork(t *testing.T) {
 	})
 }
 
-// Without slowdown the clocks of contention change nothing.
+// With a slowdown of 1, simulating contention does not change a run.
 func TestNoSlowdownIsNoContention(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// placed is a policy with a rule for the nodes of divided jobs.
+// placed is a policy with a given placement rule for divided jobs.
 type placed struct {
 	Policy
 	rule cluster.PlacementRule
@@ -29,7 +29,7 @@ func (p placed) Rules(r Run) (PolicyRules, error) {
 
 func divided(j Job) Job { return with(j, func(j *Job) { j.Divided = true }) }
 
-// gpuNodes are nodes of four GPUs with a core each, two a rack.
+// gpuNodes returns a cluster of n nodes with four GPUs and a core for each. Each rack has two nodes.
 func gpuNodes(n int) Cluster {
 	var c Cluster
 	for i := range n {
@@ -38,7 +38,7 @@ func gpuNodes(n int) Cluster {
 	return c
 }
 
-// on lists how many GPUs a job has first on each node.
+// on returns the number of GPUs by node that a job has when it starts.
 func on(c Cluster, events []Event, job int) (per []int) {
 	for _, e := range events {
 		if e.Job != job || e.Kind != Start {
@@ -65,7 +65,7 @@ func TestDividedJobs(t *testing.T) {
 		on    [][]int
 	}{
 		{
-			// Six GPUs are four and two; B fits next to the two, where no GPU is left.
+			// A's six GPUs are four on one node and two on another. B uses the two free ones of the second node.
 			name: "consolidated: six are four and two", rule: cluster.PlaceConsolidated, nodes: 3,
 			jobs: []Job{wide(0, 6, 3), wide(0, 2, 2), wide(1, 4, 1)},
 			want: `
@@ -76,8 +76,8 @@ func TestDividedJobs(t *testing.T) {
 			on: [][]int{{4, 2, 0}, {0, 2, 0}, {0, 0, 4}},
 		},
 		{
-			// A and B leave three and two GPUs. C could have four on two nodes, but one node does
-			// when it is empty: it waits until A ends.
+			// A and B hold one GPU and four. C's four GPUs are free only on two nodes together. One empty node would be
+			// enough, so C waits until A ends.
 			name: "consolidated: whoever fits on a node waits for one", rule: cluster.PlaceConsolidated, nodes: 2,
 			jobs: []Job{wide(0, 1, 2), wide(0, 4, 4), wide(1, 4, 1)},
 			want: `
@@ -88,7 +88,7 @@ func TestDividedJobs(t *testing.T) {
 			on: [][]int{{1, 0}, {0, 4}, {4, 0}},
 		},
 		{
-			// The same jobs: C takes the three that are free, and waits for one.
+			// C needs four GPUs and takes them wherever they are free, also on several nodes.
 			name: "any: a job is where something is free", rule: cluster.PlaceAny, nodes: 2,
 			jobs: []Job{wide(0, 1, 2), wide(0, 3, 4), wide(1, 4, 1)},
 			want: `
@@ -118,7 +118,8 @@ func TestDividedJobs(t *testing.T) {
 			on: [][]int{{1, 1, 1}, {2, 1, 1}, {0, 1, 1}},
 		},
 		{
-			// A leaves rack a with one free node and a half. B needs two nodes, of one rack if it can.
+			// A uses a GPU of rack a, which leaves less than two free nodes there. B needs two nodes, so it uses rack
+			// b.
 			name: "consolidated: the nodes of a rack", rule: cluster.PlaceConsolidated, nodes: 4,
 			jobs: []Job{wide(0, 1, 2), wide(0, 8, 1)},
 			want: `
@@ -144,8 +145,8 @@ func TestDividedJobs(t *testing.T) {
 	}
 }
 
-// Whatever the rule, the policy and the cluster: the trace of divided jobs is valid, and all end;
-// consolidated ones are on as few nodes as would do if nothing ran.
+// Under any rule and policy, on any cluster, all divided jobs end and the trace is valid. Consolidated jobs use as few
+// nodes as on an empty cluster.
 func TestAnyRunOfDividedJobsIsValid(t *testing.T) {
 	rules := map[string]cluster.PlacementRule{"any": cluster.PlaceAny, "spread": cluster.PlaceSpread,
 		"consolidated": cluster.PlaceConsolidated}
@@ -171,7 +172,7 @@ func TestAnyRunOfDividedJobsIsValid(t *testing.T) {
 			}
 		}
 		p := drawPolicy(t)
-		p.Allocation = Strict // policies that divide jobs want it
+		p.Allocation = Strict // policies that divide jobs require it
 		delete(p.Settings, "replan")
 		rule := rapid.SampledFrom([]string{"any", "spread", "consolidated"}).Draw(t, "rule")
 		o := simulated.Options{}

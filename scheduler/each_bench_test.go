@@ -12,8 +12,8 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// each returns policies in which each answer to each question appears once, with the defaults for the others; victims
-// belong to a policy that pauses jobs for others by level.
+// each returns policies that together use every choice of every argument at least once, with defaults for the other
+// arguments. The choice of victims is used with a policy that preempts by level.
 func each() (policies []Policy) {
 	for _, q := range Questions {
 		for _, name := range q.Names() {
@@ -40,8 +40,8 @@ func each() (policies []Policy) {
 	return policies
 }
 
-// BenchmarkEach runs every choice of every policy with all jobs arriving at once: the cost of an event and of a
-// decision with a long queue. A run that would take longer than some seconds is broken off.
+// BenchmarkEach runs the policies of each with all jobs arriving at once. It measures the cost of events and decisions
+// when the queue is long. Runs that take longer than some seconds are stopped.
 func BenchmarkEach(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		for _, nodes := range []int{1, 64} {

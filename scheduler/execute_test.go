@@ -18,14 +18,14 @@ import (
 	. "github.com/tfexp/tfexp/stages/allox"
 )
 
-// flaky is an engine that fails on demand.
+// flaky is an engine whose calls fail as a test prescribes.
 type flaky struct {
 	Engine
 	failStart map[int]error
 	failPause error
 	ends      func([]Notice) []Notice
 	cancel    func()
-	after     int // calls of Next until cancel
+	after     int // number of calls of Next until it cancels the run
 }
 
 func (f *flaky) Start(job int, g Grant) error {
@@ -142,7 +142,7 @@ func TestEndsThatMakeNoSenseAreErrors(t *testing.T) {
 	}
 }
 
-// Notices of jobs that are not there are errors, or of no effect, and never a crash.
+// Notices about jobs that do not exist are errors or ignored, and never cause a crash.
 func TestNoticesOfNoJob(t *testing.T) {
 	for _, kind := range []NoticeKind{JobEnded, PartEnded, JobProgress} {
 		for _, job := range []int{-1, 2} {
@@ -186,8 +186,8 @@ func TestWhatCanNotBeRunIsRefused(t *testing.T) {
 	}
 }
 
-// A job that asks for more than the machine has cannot be waited for. Under
-// a rule that gives less than the request it runs.
+// A rigid job that requests more than the machine has is an error, because it would wait forever. Under a rule that may
+// give less than the request, it runs.
 func TestMoreThanTheMachineHas(t *testing.T) {
 	jobs := number([]Job{at(0, 8, 1)})
 	if _, err := (Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs,
@@ -198,7 +198,7 @@ func TestMoreThanTheMachineHas(t *testing.T) {
 	if o.End != 2*time.Second {
 		t.Errorf("8 core-seconds take %s on 4 cores", o.End)
 	}
-	// A request that grows while the job waits is found out later.
+	// A request may grow beyond the machine while the job waits. That is found when the job would start.
 	jobs = number([]Job{at(0, 4, 2), at(0, 1, 1)})
 	r := Run{Policy: Policy{}, Cluster: one(4), Jobs: jobs, Resizes: []Resize{{At: time.Second, Job: 1, Threads: 5}},
 		Engine: newFlaky(t, jobs)}
@@ -207,8 +207,8 @@ func TestMoreThanTheMachineHas(t *testing.T) {
 	}
 }
 
-// The order of events in one instant: finish, arrival, request, timer; then
-// dispatch; by job number within each.
+// Events of one instant are handled in this order: finish, arrival, request, timer. Within a kind they are sorted by
+// job. Dispatch follows.
 func TestEventsOfAnInstant(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 2), at(0, 1, 2), at(0, 1, 9), at(2, 1, 2), at(2, 1, 2)})
 	r := Run{Policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}}, Cluster: one(3),
@@ -242,7 +242,7 @@ func TestDecisionsSayWhy(t *testing.T) {
 	if diff := cmp.Diff(want, tr.decisions); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	// Of many that are passed over, a few are named and the rest is counted.
+	// If many jobs are passed over, the decision names some of them and counts the others.
 	many := []Job{at(0, 1, 9)}
 	for range 20 {
 		many = append(many, at(1, 2, 1))
@@ -255,7 +255,7 @@ func TestDecisionsSayWhy(t *testing.T) {
 }
 
 func TestResumedJobsGetTheirCoresBack(t *testing.T) {
-	// B and C hold 1 and 2 when D pauses them. E takes 0 from A meanwhile.
+	// B and C hold cores 1 and 2 when D pauses them. E takes core 0 from A in the meantime.
 	jobs := number([]Job{level(0, at(0, 1, 2)), level(2, at(0, 1, 4)), level(2, at(0, 1, 4)), level(1, at(1, 2, 2))})
 	_, tr := simulate(t, Run{Policy: Policy{Order: Priority, Preemption: PausePreemption}, Cluster: one(3), Jobs: jobs},
 		nil)

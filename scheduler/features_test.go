@@ -1,6 +1,6 @@
 package scheduler_test
 
 import (
-	_ "github.com/tfexp/tfexp/stages/planned" // policies of features are among those that are tested
+	_ "github.com/tfexp/tfexp/stages/planned" // its policies are tested too
 	_ "github.com/tfexp/tfexp/stages/published"
 )

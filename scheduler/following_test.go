@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Times on the same number of cores are merged, and a change that took no time
-// is dropped.
+// Times on the same number of cores are merged, and entries without time are dropped.
 func TestSeenAdds(t *testing.T) {
 	var s seenUnits
 	for _, h := range []Held{{0, 1}, {3, 1}, {2, 1}, {0, 2}, {-1, 1}, {4, 2}, {-1, 3}, {1, 1}} {
@@ -18,8 +17,8 @@ func TestSeenAdds(t *testing.T) {
 	}
 }
 
-// A job that asks for 2 cores has the speeds 1, 1.5, 1.8 on 1, 2, 3 cores: what takes 12 s on two takes 18 s on one and 10 s
-// on three.
+// A job requests 2 cores. Its speeds are 1, 1.5 and 1.8 on 1, 2 and 3 cores. So 12 s on two cores are 18 s on one core
+// and 10 s on three.
 func TestCurves(t *testing.T) {
 	speeds := []float64{1, 1.5, 1.8}
 	c := SpeedCurves{func(_ *Job, cores int) float64 { return speeds[cores-1] }}

@@ -7,9 +7,8 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// ganttCases are worked by hand. The drawings have one row for each job and a
-// character a second: the cores that it holds (hexadecimal), or a dot while it
-// waits.
+// ganttCases are schedules worked by hand. A drawing has one row for each job and one character for each second: the
+// number of cores that the job holds (hexadecimal), or a dot while it waits.
 var ganttCases = []struct {
 	name    string
 	policy  Policy
@@ -17,7 +16,7 @@ var ganttCases = []struct {
 	cluster *Cluster
 	jobs    []Job
 	resizes []Resize
-	runs    map[int]time.Duration // how long some jobs take, if not as predicted
+	runs    map[int]time.Duration // actual run times of some jobs, if different from the predictions
 	want    string
 }{
 	{
@@ -42,7 +41,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B is to start at 4: C would hold a core that B needs until 8; D ends at 4.
+		// B can start at 4. C would hold a core that B needs until 8, so it may not pass B. D ends at 4, so it may.
 		name: "fcfs, easy: only what does not delay the first", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: EASY},
 		jobs:   []Job{at(0, 3, 4), at(1, 4, 2), at(2, 1, 6), at(2, 1, 2)},
@@ -54,7 +53,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B needs 3 of the 4 cores at 4, so C may run past it on the fourth.
+		// At 4 B needs 3 of the 4 cores, so C may run beyond 4 on the fourth.
 		name: "fcfs, easy: beside the reservation there is room", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: EASY},
 		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(2, 1, 6)},
@@ -65,7 +64,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C has no reservation under EASY: D passes it, and it starts at 8.
+		// Under EASY C has no reservation: D passes C, which starts at 8.
 		name: "fcfs, easy delays the second", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: EASY},
 		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(1, 4, 1), at(2, 1, 6)},
@@ -77,8 +76,8 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C has a reservation at 6, which D would delay.
-		name: "fcfs, conservative delays noJob", cores: 4,
+		// C has a reservation at 6. D would delay it, so D may not start.
+		name: "fcfs, conservative delays nobody", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: "conservative"},
 		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(1, 4, 1), at(2, 1, 6)},
 		want: `
@@ -89,7 +88,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B has 4 core-seconds of work and gets one core for good.
+		// B has 4 core-seconds of work. It gets one core and keeps only this one to its end.
 		name: "fcfs, always attend: a rigid job keeps the little it got", cores: 4,
 		policy: Policy{Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 3, 2), at(1, 2, 2)},
@@ -99,7 +98,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B does 1 core-second alone and then 2 a second.
+		// B does 1 core-second on one core and then 2 per second on two cores.
 		name: "fcfs, always attend: a malleable job grows", cores: 4,
 		policy: Policy{Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 3, 2), malleable(at(1, 2, 2.5))},
@@ -109,7 +108,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A shrinks to 6·6/12 = 3 when B comes, and grows again when it ends.
+		// A shrinks to 6·6/12 = 3 cores when B arrives, and grows again when B ends.
 		name: "fcfs, max prop: malleable jobs share", cores: 6,
 		policy: Policy{Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 6, 3)), malleable(at(1, 6, 1))},
@@ -119,7 +118,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A keeps its 6 cores; B and C share them afterwards in proportion to 6 and 3; noJob grows.
+		// A keeps its 6 cores. B and C share them afterwards in proportion to 6 and 3. No running job grows.
 		name: "fcfs, max prop: rigid jobs are sized once", cores: 6,
 		policy: Policy{Allocation: MaxProp},
 		jobs:   []Job{at(0, 6, 2), at(1, 6, 4), at(1, 3, 2)},
@@ -130,7 +129,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// 8 cores over 5, 5 and 5: 2.67 each, so 3, 3 and 2.
+		// 8 cores are shared by requests of 5, 5 and 5. Each gets 2.67, which is rounded to 3, 3 and 2.
 		name: "fcfs, max prop: largest remainder", cores: 8,
 		policy: Policy{Allocation: MaxProp},
 		jobs:   []Job{at(0, 5, 3), at(0, 5, 3), at(0, 5, 2)},
@@ -141,7 +140,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		name: "priority: the better level goes first, noJob is stopped", cores: 2,
+		name: "priority: the better level goes first, nobody is stopped", cores: 2,
 		policy: Policy{Order: Priority},
 		jobs:   []Job{level(1, at(0, 2, 3)), level(1, at(1, 2, 2)), level(0, at(2, 2, 1))},
 		want: `
@@ -151,7 +150,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C pauses A, which is worse. B is not better than A, so it waits.
+		// C pauses A, which has a lower priority. B does not have a higher priority than A, so it waits.
 		name: "priority, strict, pause", cores: 2,
 		policy: Policy{Order: Priority, Preemption: PausePreemption},
 		jobs:   []Job{level(1, at(0, 2, 3)), level(1, at(1, 2, 2)), level(0, at(2, 2, 1))},
@@ -162,7 +161,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// Both A and B are worse than C; A has run longer.
+		// A and B have lower priorities than C. A is paused, because it has run longer.
 		name: "priority, pause: the longest run first", cores: 3,
 		policy: Policy{Order: Priority, Preemption: PausePreemption, Victims: LongestRun},
 		jobs:   []Job{level(1, at(0, 2, 4)), level(1, at(1, 1, 4)), level(0, at(2, 1, 2))},
@@ -173,7 +172,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B asks for less than A, and is enough.
+		// B is paused, because it holds fewer cores than A and these are enough.
 		name: "priority, pause: the smallest request first", cores: 3,
 		policy: Policy{Order: Priority, Preemption: PausePreemption, Victims: SmallestRequest},
 		jobs:   []Job{level(1, at(0, 2, 4)), level(1, at(1, 1, 4)), level(0, at(2, 1, 2))},
@@ -184,7 +183,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C needs 3 cores, and of those before it only A is worse.
+		// C needs 3 cores. Only A has a lower priority, and its cores are not enough, so nothing is paused.
 		name: "priority, pause: none if all would not make room", cores: 3,
 		policy: Policy{Order: Priority, Preemption: PausePreemption},
 		jobs:   []Job{level(2, at(0, 2, 4)), level(0, at(1, 1, 4)), level(1, at(2, 3, 1))},
@@ -195,7 +194,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C takes the free cores once A has made room; A resumes when the cores are free.
+		// C takes the free cores, and those of A, which it pauses. A resumes when cores are free.
 		name: "priority, always attend, pause", cores: 2,
 		policy: Policy{Order: Priority, Allocation: AlwaysAttend, Preemption: PausePreemption},
 		jobs:   []Job{level(1, at(0, 2, 3)), level(0, at(1, 4, 1))},
@@ -205,7 +204,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// No core is left to share: A and B hold all and are rigid.
+		// No core is left to share: A and B hold all cores and are rigid.
 		name: "priority, max prop, pause", cores: 2,
 		policy: Policy{Order: Priority, Allocation: MaxProp, Preemption: PausePreemption},
 		jobs:   []Job{level(1, at(0, 1, 3)), level(2, at(0, 1, 3)), level(0, at(1, 2, 1))},
@@ -216,7 +215,8 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 5 all three are at level 0: B after 4 s, C after 2 s. The earlier arrival goes first.
+		// At 5, B, C and D are at level 0. B has risen there in 4 s of waiting, C in 2 s. The job that arrived first
+		// runs first.
 		name: "priority, feedback", cores: 1,
 		policy: Policy{Order: Priority, Settings: Settings{"feedback": 2 * time.Second}},
 		jobs:   []Job{level(0, at(0, 1, 5)), level(2, at(0, 1, 2)), level(1, at(1, 1, 2)), level(0, at(4, 1, 2))},
@@ -228,7 +228,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B reaches level 0 at 4 and A is at 1: B pauses A, and keeps level 0 while it runs.
+		// At 4 B reaches level 0, while A is at level 1. B pauses A, and keeps level 0 while it runs.
 		name: "priority, feedback, pause: back to its own level", cores: 1,
 		policy: Policy{Order: Priority, Preemption: PausePreemption, Settings: Settings{"feedback": 2 * time.Second}},
 		jobs:   []Job{level(1, at(0, 1, 6)), level(2, at(0, 1, 3)), level(1, at(5, 1, 1))},
@@ -259,7 +259,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 2 the turns of A and B are over: C takes core 0, A the core of B, B waits.
+		// At 2 the turns of A and B are over. C takes core 0 and A takes B's core. B waits.
 		name: "round robin: its own cores back, it goes on", cores: 2,
 		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}},
 		jobs:   []Job{at(0, 1, 4), at(0, 1, 4), at(1, 1, 2)},
@@ -270,8 +270,8 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 2 the turn of A is over, but C needs both cores, so A continues. At 3 C gets them.
-		name: "round robin: a turn that noJob can use goes on", cores: 2,
+		// At 2 the turn of A is over. C needs both cores, so A continues. At 3 C gets them.
+		name: "round robin: a turn that nobody can use goes on", cores: 2,
 		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}, Backfill: FirstFit},
 		jobs:   []Job{at(0, 1, 3), at(1, 1, 3), at(1, 2, 1)},
 		want: `
@@ -291,7 +291,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// Three jobs, two cores: two of them share at a time.
+		// Three jobs share two cores, two of them at a time.
 		name: "round robin, max prop", cores: 2,
 		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 2)), malleable(at(0, 2, 2)), malleable(at(0, 2, 1))},
@@ -313,7 +313,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B is shorter than A was to begin with; C is as short as B, so not strictly better.
+		// B is shorter than A's whole run time, so it pauses A. C is not shorter than B, so it waits.
 		name: "sjf, pause: the whole length counts", cores: 1,
 		policy: Policy{Order: SJF, Preemption: PausePreemption},
 		jobs:   []Job{at(0, 1, 4), at(2, 1, 3), at(3, 1, 3)},
@@ -324,7 +324,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 2, A has 2 left: B with 3 waits, C with 1 does not.
+		// At 2, A has 2 s left. B with 3 s waits for A; C with 1 s pauses A.
 		name: "srtf: what is left counts", cores: 1,
 		policy: Policy{Order: "srtf"},
 		jobs:   []Job{at(0, 1, 4), at(2, 1, 3), at(2, 1, 1)},
@@ -345,7 +345,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B shares with A, which is malleable; no job needs to be paused.
+		// B shares the cores with A, which is malleable. No job is paused.
 		name: "srtf, max prop", cores: 2,
 		policy: Policy{Order: "srtf", Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 4)), malleable(at(1, 1, 1))},
@@ -355,7 +355,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A has had 2 s when B comes. B runs until it has had more.
+		// A has received 2 s of service when B arrives. B runs until it has received more than A.
 		name: "las: who has had least", cores: 1,
 		policy: Policy{Order: "las", Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{at(0, 1, 4), at(2, 1, 4)},
@@ -365,8 +365,8 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C has had nothing. A and B have had the same, so the higher number is paused. At 2 the turn of A is over: B has
-		// had less.
+		// C has received no service. A and B have received the same, so the one with the higher number is paused. At 2
+		// the turn of A is over, and B has received less.
 		name: "las, always attend", cores: 2,
 		policy: Policy{Order: "las", Settings: Settings{"quantum": 2 * time.Second}, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 1, 3), at(0, 1, 3), at(1, 1, 2)},
@@ -415,7 +415,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A is rigid and holds all: it is paused. It needs both cores again.
+		// A is rigid and holds all cores, so it is paused. It resumes when both cores are free.
 		name: "edf, max prop, pause", cores: 2,
 		policy: Policy{Order: "edf", Allocation: MaxProp, Preemption: PausePreemption},
 		jobs:   []Job{due(9, at(0, 2, 2)), due(5, at(1, 1, 2))},
@@ -425,7 +425,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// Ann has two jobs and Bob one: each user gets half.
+		// Ann has two jobs and Bob has one. Each user gets half of the time.
 		name: "fair: users, not jobs, share alike", cores: 1,
 		policy: Policy{Order: "fair", Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{of("ann", at(0, 1, 2)), of("ann", at(0, 1, 2)), of("bob", at(0, 1, 4))},
@@ -436,7 +436,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B begins level with A's service at the last look, 2 s, and not at 0.
+		// B starts with the service that A had at the last check, 2 s, and not with 0.
 		name: "fair: a newcomer does not catch up", cores: 1,
 		policy: Policy{Order: "fair", Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{at(0, 1, 6), at(3, 1, 3)},
@@ -464,7 +464,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A gives two cores up at 1. At 2 it asks for 4; B has them until 3.
+		// A gives up two cores at 1. At 2 it requests 4 again, but B holds two of them until 3.
 		name: "resize request: a malleable job shrinks at once and grows when it can", cores: 4,
 		policy:  Policy{},
 		jobs:    []Job{malleable(at(0, 4, 4)), at(1, 2, 2)},
@@ -485,7 +485,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B needs two cores on each of two nodes: A holds one of node 0.
+		// B needs two cores on each of two nodes, but A holds one of node 0. So B waits.
 		name: "a gang starts whole, on as many nodes", cores: 0,
 		policy:  Policy{},
 		jobs:    []Job{at(0, 1, 2), gang(2, at(1, 4, 2))},
@@ -496,7 +496,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C is better than A but has no room for its memory until A has ended, so it does not keep A from going on.
+		// C has a higher priority than A, but there is no memory for it until A has ended. So A continues.
 		name: "a paused job keeps its memory", cores: 2,
 		policy:  Policy{Order: Priority, Preemption: PausePreemption},
 		jobs:    []Job{memory(6, level(2, at(0, 2, 3))), level(0, at(1, 2, 1)), memory(6, level(1, at(1, 2, 1)))},
@@ -508,7 +508,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// There are two GPUs: C waits for one, D needs none.
+		// There are two GPUs. C waits for one; D does not need one.
 		name: "GPUs are given in full", cores: 4,
 		policy:  Policy{Backfill: FirstFit},
 		jobs:    []Job{gpus(1, at(0, 1, 3)), gpus(1, at(0, 1, 2)), gpus(1, at(1, 1, 1)), at(1, 1, 1)},
@@ -521,7 +521,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C has 12 s left at 5 and A 15, so C takes A's node. A resumes where B was.
+		// At 5, C has 12 s left and A has 15 s, so C takes A's node. A resumes on B's former node.
 		name:    "a paused job goes on on another node",
 		policy:  Policy{Order: "srtf", Backfill: FirstFit},
 		jobs:    []Job{gpus(1, at(0, 1, 20)), gpus(1, at(0, 1, 10)), gpus(1, at(5, 1, 12))},
@@ -533,7 +533,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A resumes on node 1 at 2; at 3 there is room for D's 6 bytes where A was.
+		// A resumes on node 1 at 2, with its memory. At 3 D's 6 bytes fit on A's former node.
 		name:   "a job takes its memory along",
 		policy: Policy{Order: Priority, Preemption: PausePreemption, Backfill: FirstFit},
 		jobs: []Job{
@@ -548,7 +548,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B and C are on node 0, A on node 1. When B ends, A moves there, so D finds node 1 free.
+		// B and C are on node 0, A is on node 1. When B ends, A moves to node 0, so node 1 is free for D.
 		name:    "jobs that are placed anew move together",
 		policy:  Policy{Order: "srtf", Settings: Settings{"replan": true}},
 		jobs:    []Job{at(0, 1, 10), at(0, 1, 3), at(0, 1, 9), at(4, 2, 8)},
@@ -561,7 +561,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 2 C is first: A, which comes last, has no place next to it and B.
+		// At 2 the order is C, B, A. A is paused, because it does not fit beside C and B.
 		name: "all jobs are placed anew in the order", cores: 4,
 		policy: Policy{Order: "srtf", Settings: Settings{"replan": true}},
 		jobs:   []Job{at(0, 2, 6), at(0, 2, 5), at(2, 2, 2)},
@@ -572,8 +572,8 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 1 A has 4 s left on 2 cores: 8 core-seconds. B has 6 on one, and goes first. C has 9, and fits
-		// next to it; at 7 C has 3 left.
+		// At 1 A has 8 core-seconds left: 4 s on 2 cores. B has 6 on one core, so it goes first. C has 9, and fits
+		// beside B. At 7 C has 3 left.
 		name: "SRSF counts the cores", cores: 2,
 		policy: Policy{Order: "srsf", Backfill: FirstFit},
 		jobs:   []Job{at(0, 2, 5), at(1, 1, 6), at(1, 1, 9)},
@@ -584,8 +584,8 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// Half of the jobs take 2 s, half 10. At 0, 4 s of work are expected for one to end within 2 s (2 + 2 for one of
-		// two); after 1 s, 2; after 2 s, all have 8 more.
+		// Half of the jobs take 2 s and half take 10 s. For a new job, one end within 2 s costs 4 s of work on average.
+		// After 1 s it costs 2 s. After 2 s the job surely has 8 s left.
 		name: "the Gittins index", cores: 1,
 		policy: Policy{Order: "gittins", Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{at(0, 1, 10), at(1, 1, 2)},
@@ -595,9 +595,9 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A. Silberschatz, P. B. Galvin, G. Gagne, "Operating System Concepts": a queue of 1 s, one of 2 s, and one
-		// that is served first come, first served. At 2 A has had half of its 2 s: it resumes at 4, before B, and B
-		// runs from 5 to 7.
+		// From A. Silberschatz, P. B. Galvin, G. Gagne, "Operating System Concepts": a queue with a quantum of 1 s, one
+		// of 2 s, and one that is first come, first served. At 2 A has used half of its 2 s. It resumes at 4, before B.
+		// B runs from 5 to 7.
 		name: "multi-level feedback queues", cores: 1,
 		policy: Policy{Order: "mlfq", Settings: Settings{"quanta": []string{"1s", "2s"}}},
 		jobs:   []Job{at(0, 1, 6), at(2, 1, 4), at(3, 1, 1)},
@@ -608,7 +608,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A and B take turns of 2 s; C pauses B, which then begins another turn. D waits for all.
+		// A and B alternate in turns of 2 s. C pauses B, which then begins another turn. D waits for all others.
 		name: "turns within a level", cores: 1,
 		policy: Policy{Order: PriorityTurns, Preemption: PausePreemption, Settings: Settings{"quantum": 2 * time.Second}},
 		jobs:   []Job{level(1, at(0, 1, 4)), level(1, at(0, 1, 3)), level(0, at(3, 1, 2)), level(2, at(0, 1, 1))},
@@ -620,7 +620,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// D, which needs all cores, is promised 10, and E 6. At 5 A ends early: E, whose promise is kept, moves to 5, and
+		// D needs all cores and is promised a start at 10; E is promised 6. At 5 A ends early. E moves first, to 5, and
 		// then D to 9.
 		name: "conservative backfill keeps its promises", cores: 4,
 		policy: Policy{Backfill: "conservative"},
@@ -637,7 +637,8 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 9 B ends early just as D comes: C, which was promised 15, is moved to 9 first, and D gets the rest.
+		// At 9 B ends early, at the same time as D arrives. C, which was promised 15, moves to 9 first. D gets the
+		// rest.
 		name: "conservative backfill moves promises before newcomers", cores: 3,
 		policy: Policy{Backfill: "conservative"},
 		jobs:   []Job{at(1, 1, 11), at(4, 3, 9), at(8, 3, 9), at(9, 3, 6)},
@@ -650,7 +651,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C pauses B, which has more left than A, though A has run for longer.
+		// C pauses B, because B has more left than A, although A has run longer.
 		name: "the worst gives way", cores: 2,
 		policy: Policy{Order: "srtf", Victims: Worst},
 		jobs:   []Job{at(0, 1, 5), at(1, 1, 9), at(2, 1, 1)},

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// trace is a Recorder that keeps all.
+// trace is a Recorder that keeps all events and decisions.
 type trace struct {
 	events    []Event
 	decisions []Decision
@@ -24,7 +24,7 @@ type trace struct {
 func (t *trace) Event(e *Event)       { t.events = append(t.events, *e) }
 func (t *trace) Decision(d *Decision) { t.decisions = append(t.decisions, *d) }
 
-// at, number and gantt make jobs and draw what becomes of them.
+// at and number make jobs; gantt draws their schedule.
 var at, number, gantt = schedulertest.At, schedulertest.Number, schedulertest.Gantt
 
 // with changes a job.
@@ -36,7 +36,7 @@ func level(n int, j Job) Job { return with(j, func(j *Job) { j.Priority = n }) }
 
 func one(cores int) Cluster { return Cluster{Nodes: []Node{{Name: "n0", Threads: cores}}} }
 
-// works returns the true work: the predictions, which scale with the cores.
+// works returns work that takes the predicted time and speeds up in proportion to cores.
 func works(jobs []Job) []simulated.Scaling {
 	w := make([]simulated.Scaling, len(jobs))
 	for i, j := range jobs {
@@ -45,7 +45,7 @@ func works(jobs []Job) []simulated.Scaling {
 	return w
 }
 
-// simulate runs a cell, and fails the test unless its trace is valid.
+// simulate runs jobs on the simulated engine, and fails the test unless the trace is valid.
 func simulate(t testing.TB, r Run, work []simulated.Scaling) (Outcome, *trace) {
 	t.Helper()
 	if work == nil {

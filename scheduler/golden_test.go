@@ -10,8 +10,8 @@ import (
 
 var updateGolden = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden guards the decisions of every policy; see schedulertest.Golden. Where a change is intended, run the test
-// with -update, and say in the commit which combinations change, and why.
+// TestGolden compares the decisions of every policy with recorded ones; see schedulertest.Golden. For an intended
+// change, run the test with -update, and explain in the commit message which combinations change, and why.
 func TestGolden(t *testing.T) {
 	schedulertest.Golden(t, "testdata/golden.txt", !need.Long(), *updateGolden)
 }

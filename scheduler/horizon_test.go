@@ -38,7 +38,7 @@ func TestHorizonClosesTheRun(t *testing.T) {
 	}
 }
 
-// Events at the horizon, or before, are as without a horizon.
+// A run that ends at or before its horizon has the same events as a run without a horizon.
 func TestHorizonThatIsNotReached(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 4)})
 	for _, until := range []time.Duration{0, 4 * time.Second, time.Hour} {
@@ -49,8 +49,7 @@ func TestHorizonThatIsNotReached(t *testing.T) {
 	}
 }
 
-// The horizon meets every state that a job can be in: turns that end in that
-// very instant, paused jobs, all orders.
+// The horizon is reached in every state of a job: at the end of its turn, while it is paused, under all orders.
 func TestHorizonUnderEveryOrder(t *testing.T) {
 	for _, order := range []Order{FCFS, RoundRobin, Priority, SJF, "srtf", "las", "edf", "fair"} {
 		for _, allocation := range []Allocation{Strict, AlwaysAttend, MaxProp} {
@@ -66,9 +65,8 @@ func TestHorizonUnderEveryOrder(t *testing.T) {
 	}
 }
 
-// Turns that are used up by pausing and resuming never end a job: the run ends
-// with an error instead of running endlessly. One nanosecond of progress in a
-// turn is enough to continue.
+// If pausing and resuming use up all turns, no job ever ends. The run then ends with an error. One nanosecond of
+// progress in a turn is enough to continue.
 func TestLivelock(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -104,7 +102,7 @@ func TestLivelock(t *testing.T) {
 	}
 }
 
-// lazy is an engine that always returns without notices.
+// lazy is an engine whose Next always returns at once without notices.
 type lazy struct{ Engine }
 
 func (lazy) Next(context.Context, time.Duration) (time.Duration, []Notice, error) { return 0, nil, nil }
@@ -118,8 +116,7 @@ func TestEngineThatDoesNotAdvance(t *testing.T) {
 	}
 }
 
-// An engine that loses a job is an error, with a horizon and without: the job
-// is never taken to be done.
+// If an engine loses a job, the run ends with an error, with or without a horizon. The job does not count as finished.
 func TestLostJobIsAnError(t *testing.T) {
 	for _, until := range []time.Duration{0, time.Minute} {
 		jobs := number([]Job{at(0, 1, 1), at(0, 1, 2)})

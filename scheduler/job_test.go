@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Jobs that make no sense are refused, one reason at a time, and all others are not.
+// Each invalid property of a job is an error of its own, and valid jobs are accepted.
 func TestCheck(t *testing.T) {
 	roles := func(change func(*Role)) func(*Job) {
 		return func(j *Job) {
@@ -23,7 +23,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*Job)
-		want   string // part of the error; "" for none
+		want   string // part of the error; "" for no error
 	}{
 		{"plain", func(*Job) {}, ""},
 		{"number", func(j *Job) { j.Number = 2 }, "number 2, but is listed at index 1"},
@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A job's need per node: no part exceeds its need, and the parts add up to the whole.
+// The needs of a job's parts add up to its whole request, and no part is larger than the need per node.
 func TestNeeds(t *testing.T) {
 	for _, c := range []struct {
 		job   Job
@@ -101,7 +101,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// A job continues without parts of elastic roles that are not vital, as long as enough are left.
+// A job continues without parts of elastic roles that are not vital, as long as the minimum number is left.
 func TestSurvives(t *testing.T) {
 	j := Job{Special: &Special{Roles: []Role{{Name: "chief", Count: 1}, {Name: "worker", Count: 3, Elastic: true, Min: 2}, {Name: "ps", Count: 1,
 		Elastic: true, Vital: true}, {Name: "extra", Count: 1, Elastic: true}}}}
@@ -114,7 +114,7 @@ func TestSurvives(t *testing.T) {
 	}
 }
 
-// Lists are cut, and say how much is missing.
+// Long lists are cut, and end with the number of elements that are not shown.
 func TestList(t *testing.T) {
 	for n, want := range map[int]string{0: "", 1: "0", 2: "0; 1", 8: "0; 1; 2; 3; 4; 5; 6; 7", 10: "0; 1; 2; 3; 4; 5; 6; 7; and 2 more"} {
 		var l shortList
@@ -127,7 +127,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestPartsAreAddedOrDropped but never both of one role: a job keeps as many as it is to have of those that it holds.
+// TestPartsAreAddedOrDropped checks that for each role a job either lacks parts or has too many, but not both. It keeps
+// as many of its parts as its roles need.
 func TestPartsAreAddedOrDropped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := Job{Special: &Special{Roles: []Role{{Name: "ps"}, {Name: "worker"}}}}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The state of a run and the names that others have to know stay few: what only some runs need is an extension, and what
-// only the kernel uses is not exported.
+// The state of a run and the exported names stay few: what only some runs need is an extension, and what only the
+// kernel uses is not exported.
 func TestTheKernelStaysSmall(t *testing.T) {
 	if n := reflect.TypeFor[loop]().NumField(); n > 25 {
 		t.Errorf("the state of a run has %d fields, want at most 25", n)
@@ -64,7 +64,7 @@ func exported(t *testing.T) (names []string) {
 	return names
 }
 
-// receiver is the name of the type of a method.
+// receiver returns the name of the receiver type of a method.
 func receiver(d *ast.FuncDecl) string {
 	of := d.Recv.List[0].Type
 	if p, ok := of.(*ast.StarExpr); ok {

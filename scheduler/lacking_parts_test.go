@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// TestAJobGetsItsPartsBack but those that failed by themselves, until it starts again or is asked
-// to have another number.
+// TestAJobGetsItsPartsBack checks that a job lacks the parts that it has lost, but not parts that failed by themselves.
+// Those count again after a new start, or after a request for another number of parts.
 func TestAJobGetsItsPartsBack(t *testing.T) {
 	of := &Job{Special: &Special{Roles: []Role{{Name: "chief", Count: 1, Threads: 1},
 		{Name: "worker", Count: 3, Min: 1, Max: 5, Threads: 1}}}}
@@ -41,7 +41,7 @@ func TestAJobGetsItsPartsBack(t *testing.T) {
 	}
 }
 
-// TestSettleKeepsTheOrder of the jobs that stay amiss.
+// TestSettleKeepsTheOrder checks that jobs whose parts are still missing stay in their order.
 func TestSettleKeepsTheOrder(t *testing.T) {
 	var p missingRoles
 	for _, j := range []int32{4, 2, 9, 2} {

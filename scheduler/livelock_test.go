@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A run stalls when nothing but pauses happens between two looks, and as much is left at the second.
+// A run stalls if only pauses happen between two checks, and the remaining work is the same at both.
 func TestStalls(t *testing.T) {
 	looks := 0
 	left := 5.0
@@ -43,7 +43,7 @@ func TestStalls(t *testing.T) {
 	}
 }
 
-// An engine is broken when it comes back too often in a row with nothing.
+// An engine that returns too often in a row without a notice is an error.
 func TestIdles(t *testing.T) {
 	var g livelockDetector
 	for range 2 {
@@ -64,7 +64,7 @@ func TestIdles(t *testing.T) {
 	}
 }
 
-// Each job has ended, and its time adds up.
+// Each job must have ended, and its waiting and service times must add up to its completion time.
 func TestAccounted(t *testing.T) {
 	jobs := []Job{{Name: "a", Arrival: 2}}
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestAccounted(t *testing.T) {
 	}
 }
 
-// Jobs starve when nothing has run, and noJob was to come, at many looks in a row.
+// Jobs starve if at many checks in a row nothing runs and no job is still to arrive.
 func TestStarves(t *testing.T) {
 	var g livelockDetector
 	for range 2 {

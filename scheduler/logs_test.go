@@ -22,8 +22,7 @@ import (
 	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters"
 )
 
-// openData opens a file of the folder with the real logs, which are not part
-// of the repository.
+// openData opens a file in the folder with real logs, which are not part of the repository.
 func openData(t testing.TB, name string) io.Reader {
 	t.Helper()
 	dir := os.Getenv("TFEXP_DATA")
@@ -53,7 +52,7 @@ func fullRequests(tr workload.Trace) []simulated.Scaling {
 	return work
 }
 
-// runValidated executes a cell with the streaming validator as its recorder.
+// runValidated runs a cell with the streaming validator as its recorder.
 func runValidated(t testing.TB, r Run, work []simulated.Scaling, o simulated.Options) Outcome {
 	t.Helper()
 	engine, err := simulated.New(r.Jobs, work, o)
@@ -89,9 +88,8 @@ func makespan(jobs []Job, o Outcome) time.Duration {
 	return last - first
 }
 
-// nasaHalf is the NASA log with arrivals twice as fast, as the expected starts
-// were computed: submit = floor(submit/2), a run time of at least a second,
-// perfect estimates.
+// nasaHalf returns the NASA log with arrivals twice as fast, as used for the expected starts: submit = floor(submit/2),
+// run times of at least 1 s, and exact estimates.
 func nasaHalf(t testing.TB) workload.Trace {
 	t.Helper()
 	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"),
@@ -144,9 +142,8 @@ func TestNASAStartsAreThoseOfTwoIndependentPrograms(t *testing.T) {
 	}
 }
 
-// The log as it is has 173 jobs of run time zero, and arrivals at which
-// everything fits: no job waits endlessly, and all jobs are accounted
-// for.
+// The original log has 173 jobs with a run time of zero, and arrivals at times when everything fits. No job waits
+// endlessly, and all jobs are accounted for.
 func TestNASAWithRunTimesOfZero(t *testing.T) {
 	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"),
 		formats.Options{})

@@ -18,15 +18,15 @@ import (
 	. "github.com/tfexp/tfexp/stages/allox"
 )
 
-// faulty is a simulated engine on which attempts fail: each attempt of a job is
-// a separate job for the engine below.
+// faulty is a simulated engine on which attempts fail. The engine below it sees each attempt of a job as a separate
+// job.
 type faulty struct {
 	*simulated.Engine
-	jobOf   []int        // by attempt
-	first   []int        // by job, the number of its first attempt
-	begun   []int        // by job, attempts that have begun
-	fails   []int        // by job, attempts that fail when their time is over
-	refused map[int]bool // jobs that cannot be started
+	jobOf   []int        // by attempt: the job
+	first   []int        // by job: the number of its first attempt
+	begun   []int        // by job: number of attempts so far
+	fails   []int        // by job: number of attempts that fail at their end
+	refused map[int]bool // jobs that cannot start
 }
 
 func newFaulty(t *rapid.T, jobs []Job, work []simulated.Scaling, fails []int, refused map[int]bool,
@@ -86,7 +86,7 @@ func (f *faulty) Watch(units []int) {
 	f.Engine.Watch(all)
 }
 
-// mixed is a run with all features at once, and the data to repeat it.
+// mixed is a run that combines all features, with the data to repeat it.
 type mixed struct {
 	Run
 	work    []simulated.Scaling
@@ -165,9 +165,9 @@ func (m mixed) execute(t *rapid.T) (Outcome, *trace) {
 	return out, &tr
 }
 
-// Everything at once: alternatives, retries, jobs that cannot be started, resize
-// requests, gangs, memory, contention, online predictions, a horizon. The trace
-// is valid, each job ends as it must, and the same seed gives the same trace.
+// All features are combined: alternatives, retries, jobs that cannot start, resize requests, gangs, memory, contention,
+// online predictions and a horizon. The trace is valid, each job ends as it must, and the same seed gives the same
+// trace.
 func TestAnyMixtureIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMixed(t)
@@ -198,8 +198,7 @@ func TestAnyMixtureIsValid(t *testing.T) {
 	})
 }
 
-// replay checks that a ledger of the trace agrees with the run's results of its
-// jobs.
+// replay checks that a ledger of the events agrees with the results of the jobs.
 func replay(t *rapid.T, jobs []Job, events []Event, out Outcome) {
 	l := ledger.New(len(jobs))
 	service := make([]time.Duration, len(jobs))

@@ -14,18 +14,18 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// naive runs rigid jobs on one node as slowly and plainly as can be: at each instant at which one arrives or ends, a
-// rule says again and again which job starts next.
+// naive simulates rigid jobs on one node as simply as possible. Whenever a job arrives or ends, a rule chooses the next
+// job to start, until it chooses none.
 type naive struct {
 	node    Node
 	jobs    []Job
-	waiting []int // by arrival
+	waiting []int // in order of arrival
 	ends    map[int]time.Duration
 	now     time.Duration
-	passed  map[string]bool // users that start nothing more at this instant
+	passed  map[string]bool // users that start no further job at this instant
 }
 
-// free returns the free resources of the node at an instant, if no further job starts.
+// free returns the resources of the node that are free at a time if no further job starts.
 func (n *naive) free(at time.Duration) Node {
 	left := n.node
 	for j, end := range n.ends {
@@ -41,7 +41,7 @@ func fitsIn(j *Job, left Node) bool {
 	return j.Threads <= left.Threads && j.GPUs <= left.GPUs && j.Memory <= left.Memory
 }
 
-// run returns the starts in their order, as "job@instant".
+// run returns the starts in order, such as "job@instant".
 func (n *naive) run(next func(*naive) int) (starts []string) {
 	arrived := 0
 	n.ends = map[int]time.Duration{}
@@ -75,7 +75,7 @@ func (n *naive) run(next func(*naive) int) (starts []string) {
 	}
 }
 
-// inOrder starts jobs in an order; pass says which may pass the first that has no room.
+// inOrder returns a rule that starts jobs in an order. pass reports whether a job may pass the first job without room.
 func inOrder(less func(a, b *Job) int, pass func(n *naive, first, j int) bool) func(*naive) int {
 	return func(n *naive) int {
 		queue := slices.Clone(n.waiting)
@@ -89,7 +89,7 @@ func inOrder(less func(a, b *Job) int, pass func(n *naive, first, j int) bool) f
 	}
 }
 
-// easy lets a job pass if the first can still start when it could without it.
+// easy lets job j pass if the first job can still start as early as without j.
 func easy(n *naive, first, j int) bool {
 	at := Never
 	for _, end := range n.ends {
@@ -105,7 +105,7 @@ func easy(n *naive, first, j int) bool {
 	return fitsIn(&n.jobs[first], left)
 }
 
-// holds returns the holdings of a user's jobs, as fractions of the node.
+// holds returns what a user's jobs hold, as fractions of the node's cores, GPUs and memory.
 func (n *naive) holds(user string) (parts [3]float64) {
 	for j := range n.ends {
 		if n.jobs[j].User == user {
@@ -117,7 +117,7 @@ func (n *naive) holds(user string) (parts [3]float64) {
 	return parts
 }
 
-// leastShare is dominant resource fairness.
+// leastShare is the rule of dominant resource fairness.
 func leastShare(n *naive) int {
 	for {
 		best, least := -1, 0.0
@@ -138,7 +138,7 @@ func leastShare(n *naive) int {
 	}
 }
 
-// equalParts gives each user the same fraction of the node; a user's first job may be larger.
+// equalParts returns a rule that gives each user the same fraction of the node. The first job of a user may be larger.
 func equalParts(names []string) func(*naive) int {
 	return func(n *naive) int {
 		for _, user := range names {
@@ -164,9 +164,9 @@ func equalParts(names []string) func(*naive) int {
 	}
 }
 
-// Rigid jobs on one node start when and in the order in which they do by the book.
+// Rigid jobs on one node start at the same times and in the same order as in the simple simulation.
 func TestRigidJobsByTheBook(t *testing.T) {
-	arrival := func(*Job, *Job) int { return 0 } // as they wait
+	arrival := func(*Job, *Job) int { return 0 } // order of arrival
 	shortest := func(a, b *Job) int { return cmp.Compare(a.Predicted, b.Predicted) }
 	never := func(*naive, int, int) bool { return false }
 	always := func(*naive, int, int) bool { return true }

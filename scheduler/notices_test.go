@@ -43,7 +43,7 @@ func TestPartsOfGrants(t *testing.T) {
 	}
 }
 
-// Notices of one instant are taken in one order, whoever gives them.
+// Notices of one instant are handled in a fixed order, whatever the order in which the engine returns them.
 func TestNoticesOfAnInstant(t *testing.T) {
 	want := []Notice{
 		{At: 1, Kind: JobProgress, Job: 9},
@@ -58,7 +58,7 @@ func TestNoticesOfAnInstant(t *testing.T) {
 	}
 }
 
-// An engine whose nodes come and go is refused, by name: no policy can handle that.
+// A cluster with nodes that come and go is refused with their names if the policy cannot handle that.
 func TestNodesThatComeAndGoAreRefused(t *testing.T) {
 	for kind, want := range map[NoticeKind]string{NodeUp: `"node up" for node 2`, NodeWarned: "node warned",
 		NodeDown: "node down", 77: "notice 77"} {

@@ -15,17 +15,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// meanPace predicts from the mean time of a job's units, on its full request:
-// progress is in proportion to the cores.
+// meanPace predicts from the mean time of a job's finished units. It assumes progress in proportion to cores.
 type meanPace struct {
 	jobs  []Job
 	units []int
 	done  []int
-	spent []time.Duration // core time
+	spent []time.Duration // by job: core time of finished units
 	told  []learnt
 }
 
-// learnt is a call of Learn.
+// learnt is a recorded call of Learn.
 type learnt struct {
 	Job, Units int
 	Held       []Held
@@ -47,8 +46,8 @@ func (m *meanPace) Learn(job, units int, _ []Loss, held []Held) time.Duration {
 		time.Duration(m.units[job]-m.done[job]) / time.Duration(m.done[job])
 }
 
-// online runs jobs with known true run times on their full requests, in a
-// given number of units.
+// online runs jobs with the given actual run times on their full requests, and numbers of units, with online
+// predictions.
 func online(t *testing.T, p Policy, cores int, jobs []Job, actual []float64, units []int, resizes ...Resize) (Outcome,
 	*trace, *meanPace) {
 	t.Helper()
@@ -116,9 +115,8 @@ func TestOnlineFindsOutWhoIsShorter(t *testing.T) {
 	}
 }
 
-// News of a running job is an instant at which dispatch looks again, without
-// any other event: A is predicted to take 1 s, B 4 s; when A's first unit, of
-// two, has taken 8 s, B takes its place.
+// A progress report leads to a dispatch even without another event. A is predicted to take 1 s, B 4 s. A's first unit
+// of two takes 8 s. Then B takes A's place.
 //
 //	AAAAAAAABBBBAAAAAAAA
 func TestNewsLeadsToDispatch(t *testing.T) {
@@ -128,9 +126,9 @@ func TestNewsLeadsToDispatch(t *testing.T) {
 	}
 }
 
-// A has 8 units of 1 s on its 4 cores. After 2.5 s it gets 2, on which a unit
-// takes 2 s, so its third and fourth take half a second on 4 and 3 s on 2. When
-// B, which is shorter, has paused it, it holds nothing.
+// A has 8 units of 1 s on its 4 cores. After 2.5 s it gets 2 cores, on which a unit takes 2 s. So its third and
+// fourth units, which are reported together, take 0.5 s on 4 cores and 3 s on 2. While B, which is shorter, pauses A, A holds
+// nothing.
 func TestWhatAUnitHeld(t *testing.T) {
 	jobs := []Job{malleable(at(0, 4, 8)), at(9, 4, 1)}
 	_, _, m := online(t, Policy{Order: "srtf"}, 4, jobs, []float64{8, 1}, []int{8, 1},
@@ -143,7 +141,7 @@ func TestWhatAUnitHeld(t *testing.T) {
 	if diff := cmp.Diff(want, m.told); diff != "" {
 		t.Error(diff)
 	}
-	// 10 units, B between 3 and 5 s: units 3 and 4 take 0.5 + 1.5 s.
+	// 10 units; B holds the core from 3 to 5 s: units 3 and 4 take 0.5 + 1.5 s
 	jobs = []Job{at(0, 1, 10), at(3, 1, 2)}
 	out, _, m := online(t, Policy{Order: "srtf"}, 1, jobs, []float64{10, 2}, []int{10, 0})
 	if diff := cmp.Diff([]time.Duration{12, 5}, finishes(out)); diff != "" {
@@ -181,7 +179,7 @@ func TestReservationsFollow(t *testing.T) {
 	}
 }
 
-// An engine without progress reports is an error, not predictions that never
+// Online predictions on an engine without progress reports are an error. Otherwise predictions would silently never
 // change.
 func TestOnlineNeedsReports(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 1)})
@@ -194,17 +192,17 @@ func TestOnlineNeedsReports(t *testing.T) {
 	}
 }
 
-// wild predicts anything.
+// wild makes random predictions.
 type wild struct{ n time.Duration }
 
 func (w *wild) Forget(int) {}
 
 func (w *wild) Learn(job, units int, _ []Loss, held []Held) time.Duration {
 	w.n = (w.n*6364136223846793005 + 1442695040888963407) // Knuth's linear congruential generator
-	return w.n % (20 * time.Second)                       // negative ones mean unknown
+	return w.n % (20 * time.Second)                       // negative values mean unknown
 }
 
-// Whatever is predicted, a run is valid, ends, and is the same each time.
+// With any predictions, a run is valid, ends, and is the same each time.
 func TestAnyOnlineRunIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// The counts of a job go into its result and are dropped then. A job without counts has the result of a job that has
-// not arrived, independent of the previous job.
+// When a job ends, its counts go into its result and are dropped. The result of a job without counts is that of a job
+// that has not arrived, and does not depend on previous jobs.
 func TestFates(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		f := newOutcomes(3, keep)
@@ -40,8 +40,8 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// The account at the end of a run finds a job that is not final, one whose times do not add up, and one that is
-// still held somewhere; what never arrived is in order where the run was closed, and only there.
+// The check at the end of a run finds jobs that are not final, whose times do not add up, or that still hold something.
+// Jobs that have not arrived are allowed only if the run was closed at its horizon.
 func TestAccount(t *testing.T) {
 	finished := Result{State: Finished, Waiting: 2, Service: 5, Finish: 8}
 	for _, c := range []struct {

@@ -12,8 +12,8 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// firstSlow is an outlook in which the first job runs half as fast as the others. Progress is run
-// time at full speed.
+// firstSlow is a progress model in which the first job runs half as fast as the others. Progress is the run time at
+// full speed.
 type firstSlow struct{}
 
 func (firstSlow) slow(j *Job) time.Duration {
@@ -31,8 +31,8 @@ func (o firstSlow) Predict(j *Job, left time.Duration, _ int) time.Duration {
 	return left * o.slow(j)
 }
 
-// outlooks runs jobs with the given run times in seconds, and returns when each
-// starts, by the default outlook and by one in which the first is slow.
+// outlooks runs jobs with the given run times in seconds. It returns the starts of the jobs, in seconds, with the
+// default progress model and with firstSlow.
 func outlooks(t *testing.T, p Policy, c Cluster, jobs []Job, seconds ...int) (plain, slow []time.Duration) {
 	t.Helper()
 	work := make([]simulated.Scaling, len(jobs))
@@ -57,9 +57,8 @@ func outlooks(t *testing.T, p Policy, c Cluster, jobs []Job, seconds ...int) (pl
 	return starts(nil), starts(firstSlow{})
 }
 
-// A is on the K80 and ends at 8 s; C needs both nodes. An outlook that knows how slow
-// it is there reserves them for 8 s, and lets D pass on the V100 when B has ended; by cores
-// alone A is overdue from 4 s on, and could end at any moment.
+// A runs on the K80 and ends at 8 s. C needs both nodes. With firstSlow, C has a reservation at 8 s, so D may pass it
+// on the V100 when B has ended. The default model expects A to end at 4 s, and after that at any moment.
 func TestReservationsAskTheOutlook(t *testing.T) {
 	cluster := Cluster{Nodes: []Node{{Threads: 1, GPUs: 1, GPU: "K80"}, {Threads: 1, GPUs: 1, GPU: "V100"}}}
 	c := at(1, 2, 2)
@@ -74,8 +73,8 @@ func TestReservationsAskTheOutlook(t *testing.T) {
 	}
 }
 
-// A has run for 4 s of its predicted 4. On a K80 that was half of it, so B, which
-// takes 1 s there as it is predicted to, is shorter.
+// A has run for 4 s of its predicted 4 s. On a K80 that is half of its work. So B, which takes 1 s as predicted, is
+// shorter.
 func TestWhatIsDoneAsksTheOutlook(t *testing.T) {
 	cluster := Cluster{Nodes: []Node{{Threads: 1, GPUs: 1, GPU: "K80"}}}
 	plain, slow := outlooks(t, Policy{Order: "srtf"}, cluster, []Job{at(0, 1, 4), at(4, 1, 1)}, 8, 1)

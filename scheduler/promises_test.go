@@ -12,10 +12,9 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// With jobs that may end before their predictions, conservative backfill follows its
-// definition. In each second come the ends, after which reservations move earlier in the
-// order of arrival until none can if one was early; then arrivals, which take the
-// earliest gap. No job starts later than its first reservation.
+// Jobs may end before their predictions. Conservative backfill must agree with its definition, second by second. First
+// come the ends. After an early end, reservations move earlier in order of arrival, until none can move. Then arrivals
+// take the earliest gap. No job starts later than its first reservation.
 func TestConservativeKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := rapid.IntRange(1, 6).Draw(t, "cores")
@@ -42,7 +41,7 @@ func TestConservativeKeepsItsPromises(t *testing.T) {
 	})
 }
 
-// bySecond returns the starts of jobs and their first reservations.
+// bySecond simulates that definition. It returns the starts of jobs and their first reservations.
 func bySecond(cores int, jobs []Job, work []simulated.Scaling) (starts, promises []int) {
 	const horizon = 1000
 	used := make([]int, horizon)

@@ -30,7 +30,7 @@ func drawPolicy(t *rapid.T) Policy {
 		p.Settings["feedback"] = time.Duration(rapid.IntRange(1, 9).Draw(t, "interval")) * time.Second
 	}
 	if slices.Contains([]Order{"srtf", "las", "srsf", "gittins", "mlfq"}, p.Order) {
-		p.Preemption = PausePreemption // they imply it
+		p.Preemption = PausePreemption // these require pausing
 	}
 	if p.Order == "mlfq" {
 		p.Settings["quanta"] = []string{"1s", "3s"}
@@ -53,7 +53,7 @@ func drawCluster(t *rapid.T) Cluster {
 	return c
 }
 
-// drawJobs draws jobs that the cluster can run, one after the other.
+// drawJobs draws jobs each of which fits on the cluster.
 func drawJobs(t *rapid.T, c Cluster, plain bool) ([]Job, []simulated.Scaling) {
 	n := rapid.IntRange(1, 12).Draw(t, "jobs")
 	jobs := make([]Job, n)
@@ -131,8 +131,7 @@ func execute(t *rapid.T, r Run, work []simulated.Scaling, o simulated.Options) (
 	return out, &tr
 }
 
-// Whatever the policy, the cluster and the jobs: the trace is valid, all jobs
-// finish, and the same seed gives the same trace.
+// Under any policy, on any cluster, the trace is valid, all jobs finish, and the same seed gives the same trace.
 func TestAnyRunIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -163,7 +162,7 @@ func TestAnyRunIsValid(t *testing.T) {
 	})
 }
 
-// FCFS without backfill never starts a later job first.
+// FCFS without backfill starts jobs in their order.
 func TestFCFSStartsInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -185,18 +184,16 @@ func TestFCFSStartsInOrder(t *testing.T) {
 	})
 }
 
-// With exact estimates EASY never delays the first blocked job: of every job,
-// the start is not later than the earliest instant at which it would fit if
-// noJob behind it were started from the moment on at which it came first.
+// With exact estimates, EASY never delays the first blocked job. A job becomes first at some time. From then on it
+// starts no later than if no job behind it were started.
 func TestEASYNeverDelaysTheFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := rapid.IntRange(2, 9).Draw(t, "cores")
 		jobs, work := drawJobs(t, one(cores), true)
 		_, tr := execute(t, Run{Policy: Policy{Backfill: EASY}, Cluster: one(cores), Jobs: jobs}, work, simulated.Options{})
 
-		// Replayed apart from the loop: at each instant, the first waiting
-		// job's reservation by the true ends of what runs. It may move only to
-		// an earlier instant while the same job is first.
+		// The test replays the run. At each time it computes the reservation of the first waiting job from the true
+		// ends of running jobs. While the same job is first, the reservation may only move earlier.
 		ends := make([]time.Duration, len(jobs))
 		running := map[int]bool{}
 		var waiting []int
@@ -228,8 +225,7 @@ func TestEASYNeverDelaysTheFirst(t *testing.T) {
 	})
 }
 
-// earliest returns the time from which the given number of cores is free if
-// nothing else starts.
+// earliest returns the time from which the given number of cores is free if nothing else starts.
 func earliest(cores int, jobs []Job, running map[int]bool, ends []time.Duration, need int,
 	now time.Duration) time.Duration {
 	var at []time.Duration
@@ -258,8 +254,8 @@ func earliest(cores int, jobs []Job, running map[int]bool, ends []time.Duration,
 	return Never
 }
 
-// A priority inversion never lasts past the next event: with preemption, no
-// waiting job is left that could start if all strictly worse ones paused.
+// With preemption no priority inversion lasts beyond the next event: no waiting job could start if all jobs with a
+// lower priority were paused.
 func TestNoPriorityInversion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := rapid.IntRange(1, 6).Draw(t, "cores")
@@ -283,7 +279,7 @@ func TestNoPriorityInversion(t *testing.T) {
 			if i+1 < len(tr.events) && tr.events[i+1].At == e.At {
 				continue
 			}
-			best := -1 // the first in the order; those behind it wait for it
+			best := -1 // the first in the order; all jobs behind it wait for it
 			for j := range jobs {
 				if waiting[j] && (best < 0 || before(jobs, j, best)) {
 					best = j
@@ -313,8 +309,7 @@ func before(jobs []Job, a, b int) bool {
 	return x.Arrival < y.Arrival || x.Arrival == y.Arrival && a < b
 }
 
-// On one core round robin serves every waiting job within as many quanta as
-// there are jobs.
+// On one core, round robin serves every waiting job within as many quanta as there are jobs.
 func TestRoundRobinServesWithinARound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs, work := drawJobs(t, one(1), true)
@@ -335,7 +330,7 @@ func TestRoundRobinServesWithinARound(t *testing.T) {
 	})
 }
 
-// SRTF is never worse than FCFS in mean JCT on one core.
+// On one core, the mean JCT under SRTF is at most that under FCFS.
 func TestSRTFIsNotWorseThanFCFS(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs, work := drawJobs(t, one(1), true)
@@ -352,9 +347,8 @@ func TestSRTFIsNotWorseThanFCFS(t *testing.T) {
 	})
 }
 
-// With exact predictions conservative backfill is the same as placing the jobs
-// one after the other, by arrival, each into the earliest gap of the schedule
-// so far that is long and wide enough.
+// With exact predictions, conservative backfill equals placing jobs one by one, in order of arrival, into the earliest
+// sufficient gap of the schedule so far.
 func TestConservativeFillsTheEarliestGaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := rapid.IntRange(1, 9).Draw(t, "cores")
@@ -370,7 +364,7 @@ func TestConservativeFillsTheEarliestGaps(t *testing.T) {
 		}
 		out, _ := execute(t, Run{Policy: Policy{Backfill: "conservative"}, Cluster: one(cores), Jobs: jobs}, work,
 			simulated.Options{})
-		used := make([]int, 1000) // cores in each second
+		used := make([]int, 1000) // cores used in each second
 		for i, j := range jobs {
 			length := int(j.Predicted / time.Second)
 			at := int(j.Arrival / time.Second)

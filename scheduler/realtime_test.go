@@ -14,10 +14,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// sluggish makes a simulated engine behave like one on a real clock: Next
-// returns late, with all that has happened in the meantime, and the end of a
-// job is sometimes known only the next time, so that the scheduler still acts
-// on a job that is gone.
+// sluggish makes a simulated engine behave like one on a real clock. Next returns late, with everything that has
+// happened in the meantime. The end of a job is sometimes reported only at the following call, so the scheduler still
+// acts on an ended job.
 type sluggish struct {
 	*simulated.Engine
 	lag    time.Duration
@@ -86,7 +85,7 @@ func (s *sluggish) Next(ctx context.Context, until time.Duration) (time.Duration
 	return now, ended, nil
 }
 
-// On an engine that lags the trace is still valid, and every job finishes.
+// On an engine that reports late, the trace is still valid and every job finishes.
 func TestAnyRunOnASluggishEngineIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -110,8 +109,8 @@ func TestAnyRunOnASluggishEngineIsValid(t *testing.T) {
 	})
 }
 
-// The quantum of round robin begins when the job really starts: with a lag of
-// 100 ms a quantum of 1 s ends after 1.1 s, every time.
+// A quantum of round robin begins when the job really starts. With a lag of 100 ms, a quantum of 1 s ends after 1.1 s,
+// every time.
 func TestAQuantumBeginsAtTheRealStart(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 3), at(0, 1, 3)})
 	inner, err := simulated.New(jobs, works(jobs), simulated.Options{})
@@ -131,7 +130,7 @@ func TestAQuantumBeginsAtTheRealStart(t *testing.T) {
 			pauses = append(pauses, e.At)
 		}
 	}
-	// The arrivals at 0 are seen at 0.1 s.
+	// The arrivals at 0 are reported at 0.1 s.
 	ms := time.Millisecond
 	if want := []time.Duration{1200 * ms, 2300 * ms, 3400 * ms, 4500 * ms}; !slices.Equal(pauses, want) {
 		t.Errorf("pauses at %v, want %v", pauses, want)

@@ -13,12 +13,12 @@ import (
 	. "github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/scheduler/supply" // keeps the nodes that come and go
+	_ "github.com/tfexp/tfexp/scheduler/supply" // registers the support of nodes that come and go
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// workers returns a job of two workers on a core each; the second one may be missing.
+// workers returns a job of two workers on a core each. It can run with one of them.
 func workers(arrival time.Duration) Job {
 	return Job{
 		Name: "a", Threads: 2, Arrival: arrival, Deadline: Never,
@@ -26,7 +26,7 @@ func workers(arrival time.Duration) Job {
 	}
 }
 
-// layouts returns the layouts that a trace gives job a, by instant.
+// layouts returns the layouts of the first job in a trace, each with its time.
 func layouts(events []Event) string {
 	var b strings.Builder
 	for _, e := range events {
@@ -42,8 +42,8 @@ func layouts(events []Event) string {
 	return strings.TrimSpace(b.String())
 }
 
-// rejoining runs jobs with progress in proportion to their cores on nodes with these
-// lives; nil means a node that stays.
+// rejoining runs jobs on nodes with the given availabilities; nil means a node that stays. Jobs progress in proportion
+// to their cores.
 func rejoining(t *testing.T, supply cluster.Supply, jobs []Job, work []time.Duration, resizes []Resize,
 	nodes ...*market.Availability) (Outcome, []Event) {
 	t.Helper()
@@ -90,8 +90,8 @@ func rejoining(t *testing.T, supply cluster.Supply, jobs []Job, work []time.Dura
 	return o, events.events
 }
 
-// A worker that was lost with its node starts again when the node is back, whether the
-// node is always wanted or asked for; meanwhile the job is half as fast.
+// A worker that was lost with its node starts again when the node is back, whatever the supply of the node. Meanwhile
+// the job is half as fast.
 func TestLostPartRejoins(t *testing.T) {
 	for _, supply := range []cluster.Supply{cluster.Fixed, cluster.OnRequest} {
 		o, events := rejoining(t, supply, number([]Job{workers(0)}), []time.Duration{30 * time.Second}, nil,
@@ -107,8 +107,7 @@ func TestLostPartRejoins(t *testing.T) {
 	}
 }
 
-// A job that waits gets the room before a part that was lost; the part has it afterwards,
-// also on another node than its own.
+// A waiting job gets room before a lost part does. The part gets room afterwards, also on another node than before.
 func TestWaitingJobsComeBeforeLostParts(t *testing.T) {
 	jobs := number([]Job{workers(0), {Name: "b", Threads: 1, Arrival: 5 * time.Second, Deadline: Never}})
 	_, events := rejoining(t, cluster.Fixed, jobs, []time.Duration{60 * time.Second, 10 * time.Second}, nil,
@@ -127,7 +126,7 @@ func TestWaitingJobsComeBeforeLostParts(t *testing.T) {
 	}
 }
 
-// A part does not come back to a role that is vital: its loss ends the attempt.
+// Parts of a vital role do not come back: their loss ends the attempt.
 func TestVitalPartEndsAttempt(t *testing.T) {
 	j := workers(0)
 	j.Roles()[0].Vital = true
@@ -138,7 +137,7 @@ func TestVitalPartEndsAttempt(t *testing.T) {
 	}
 }
 
-// A rule for checkpoints receives the time between losses of the vital servers of the job.
+// A rule for checkpoint intervals receives the mean time between losses of the vital servers of the job.
 func TestRuleKnowsVitalServers(t *testing.T) {
 	for _, elastic := range []bool{true, false} {
 		j := workers(0)
@@ -170,7 +169,7 @@ func TestRuleKnowsVitalServers(t *testing.T) {
 	}
 }
 
-// The number of workers can be asked for while a job runs, and holds for later attempts.
+// Another number of workers can be requested while a job runs. It also holds for later attempts.
 func TestPartsAreAskedFor(t *testing.T) {
 	ask := func(at, parts int) Resize {
 		return Resize{At: time.Duration(at) * time.Second, Role: "worker", Parts: parts}
@@ -179,7 +178,7 @@ func TestPartsAreAskedFor(t *testing.T) {
 	_, events := rejoining(t, cluster.Fixed, jobs, []time.Duration{60 * time.Second, 2 * time.Second},
 		[]Resize{ask(2, 3), ask(4, 1), ask(6, 3)}, nil, nil, nil)
 	want := "0s: worker-0@0 worker-1@1 ps-0@0\n2s: worker-0@0 worker-1@1 worker-2@2 ps-0@0\n4s: worker-0@0 ps-0@0\n" +
-		"6s: worker-0@0 worker-1@1 worker-2@2 ps-0@0" // requested parts come before waiting jobs
+		"6s: worker-0@0 worker-1@1 worker-2@2 ps-0@0" // parts that are requested come before waiting jobs
 	if got := layouts(events); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -189,7 +188,7 @@ func TestPartsAreAskedFor(t *testing.T) {
 	if got := layouts(events); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	// The parts left after a loss are as many as requested then: none of them ends and is replaced.
+	// After a loss, the request is for as many parts as are left. So none of them ends, and none is replaced.
 	three, early := workers(0), ask(0, 2)
 	early.At = 10*time.Second + time.Second/2 // before the node is back
 	three.Threads, three.Roles()[0].Count, three.Roles()[0].Min = 3, 3, 2
@@ -209,8 +208,8 @@ func TestPartsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestAnyRejoiningIsValid runs jobs with elastic roles, each with its type of GPU, on servers
-// with any lives, while other numbers of parts are asked for, under any policy.
+// TestAnyRejoiningIsValid runs jobs with elastic roles on random servers under any policy, with random requests for
+// parts. Each role has its own type of GPU.
 func TestAnyRejoiningIsValid(t *testing.T) {
 	rejoined := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -282,7 +281,7 @@ func TestAnyRejoiningIsValid(t *testing.T) {
 	}
 }
 
-// crashing is an engine on which parts of job 0 fail by themselves at instants.
+// crashing is an engine on which parts of job 0 fail by themselves at given times.
 type crashing struct {
 	*simulated.Engine
 	crashes []Notice
@@ -299,8 +298,8 @@ func (c *crashing) Next(ctx context.Context, until time.Duration) (time.Duration
 	return now, news, err
 }
 
-// A worker that fails by itself is gone for the rest of the attempt, and others have its core; a request for parts
-// brings it back. The failure of a part that cannot be spared ends the job.
+// A worker that fails by itself stays away for the rest of the attempt, and other jobs may use its core. A request for
+// parts brings it back. The failure of a part without which the job cannot run ends the job.
 func TestPartFailsByItself(t *testing.T) {
 	crash := func(at time.Duration, role string, task int) Notice {
 		return Notice{Kind: PartEnded, At: at, Role: role, Task: task, Reason: "killed"}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Sums and products stop at the greatest duration, and are exact below it.
+// Sums and products are exact up to the greatest duration, and never exceed it.
 func TestTimesStopAtTheGreatest(t *testing.T) {
 	for _, c := range []struct {
 		d     time.Duration
@@ -42,8 +42,8 @@ func TestProportional(t *testing.T) {
 	}
 }
 
-// By cores, progress is the core time without the core time of failed attempts; otherwise it is
-// added up.
+// With progress by cores, the completed work is the core time without that of failed attempts. Otherwise it is the sum
+// of the reported progress.
 func TestAccounts(t *testing.T) {
 	const hour = time.Hour
 	cores := newProgressAccount(Proportional{}, 2)

@@ -11,15 +11,15 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// clumsy is a virtual engine on which each attempt takes its job's predicted
-// time, whatever it holds, and the first attempts of a job fail.
+// clumsy is a virtual engine. Each attempt takes the predicted time of its job, on any number of cores. The first
+// attempts of a job fail.
 type clumsy struct {
 	jobs  []Job
-	fails map[int]int           // attempts that fail, by job
-	early map[int]time.Duration // after how long they fail; after the whole time if it is not here
+	fails map[int]int           // by job: number of attempts that fail
+	early map[int]time.Duration // by job: after which time they fail; the predicted time if missing
 	now   time.Duration
 	left  []time.Duration
-	end   map[int]time.Duration // of the jobs that run
+	end   map[int]time.Duration // by running job: its end
 }
 
 func (c *clumsy) Start(job int, _ Grant) error {
@@ -62,8 +62,8 @@ func (c *clumsy) Next(_ context.Context, until time.Duration) (time.Duration, []
 	return c.now, ended, nil
 }
 
-// A job that fails waits at the end of its order's queue, holds nothing, and
-// restarts as often as allowed; then it has failed.
+// A job that fails holds nothing and waits at the end of the queue. It restarts as often as allowed. After that it has
+// failed.
 func TestRetries(t *testing.T) {
 	policies := []Policy{
 		{}, {Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, {Order: Priority, Preemption: PausePreemption},
@@ -94,7 +94,7 @@ func TestRetries(t *testing.T) {
 			if r := o.Jobs[j]; r.State != want.state || r.Restarts != want.restarts {
 				t.Errorf("%s: job %s is %s after %d restarts, want %+v", p, jobs[j].Name, r.State, r.Restarts, want)
 			}
-			// Every attempt takes the job's whole time.
+			// Each attempt takes the whole predicted time.
 			if r := o.Jobs[j]; r.Service != time.Duration(r.Restarts+1)*jobs[j].Predicted {
 				t.Errorf("%s: job %s ran for %s in %d attempts", p, jobs[j].Name, r.Service, r.Restarts+1)
 			}
@@ -102,7 +102,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// Under FCFS the job that failed keeps its place, which its arrival gave it.
+// Under FCFS a failed job keeps its place in the queue, which follows from its arrival.
 func TestRetryGantt(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 2), at(1, 1, 2)})
 	jobs[0].Own().Retries = 1
@@ -117,8 +117,7 @@ func TestRetryGantt(t *testing.T) {
 	}
 }
 
-// A restarted job has all of its work left: A fails at 4, when B comes, which is
-// shorter.
+// A restarted job must do all of its work again. A fails at 4, when B arrives. B is shorter, so it goes first.
 func TestRetryIsPredictedAnew(t *testing.T) {
 	for _, p := range []Policy{{Order: "srtf"}, {Order: SJF, Backfill: EASY}} {
 		jobs := number([]Job{at(0, 1, 4), at(4, 1, 3)})

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// withRoles is a job of two workers on two cores each, and a parameter server.
+// withRoles returns a job of two workers on two cores each, and a parameter server without cores.
 func withRoles(elastic bool) Job {
 	return Job{
 		Name: "a", Threads: 4, Deadline: Never,
@@ -22,8 +22,7 @@ func withRoles(elastic bool) Job {
 	}
 }
 
-// A job with roles starts whole; a part without cores is on the node of the first part
-// that has some.
+// A job with roles starts with all parts at once. A part without cores is on the node of the first part with cores.
 func TestRolesArePlaced(t *testing.T) {
 	jobs := number([]Job{{Name: "b", Threads: 1, Deadline: Never}, withRoles(false)})
 	c := Cluster{Nodes: []Node{{Threads: 2}, {Threads: 3}, {Threads: 2}}}
@@ -57,7 +56,7 @@ func TestRolesArePlaced(t *testing.T) {
 	}
 }
 
-// Any jobs with roles, among others, under any policy.
+// Random jobs, some of them with roles, run under any policy with a valid trace.
 func TestAnyRolesAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)

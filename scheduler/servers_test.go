@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// rented runs jobs on servers, and returns the trace in lines.
+// rented runs jobs on servers with the given terms, and returns the outcome and the trace as lines.
 func rented(t testing.TB, r Run, work []simulated.Scaling, terms []*market.Terms, saves []*simulated.Checkpoint,
 	seed int64) (Outcome, []string) {
 	t.Helper()
@@ -54,7 +54,7 @@ func rented(t testing.TB, r Run, work []simulated.Scaling, terms []*market.Terms
 	return o, lines
 }
 
-// lives are servers that live for these times, one after the other.
+// lives returns an availability in which successive servers live for the given times.
 func lives(each ...time.Duration) *market.Availability {
 	a := &market.Availability{}
 	at := time.Duration(0)
@@ -67,8 +67,8 @@ func lives(each ...time.Duration) *market.Availability {
 	return a
 }
 
-// A node on request is asked for when a job waits, lost, and asked for again; the job
-// goes back to its last checkpoint; an idle node is given back.
+// A node on request is requested when a job waits. It is lost and requested again. The job resumes from its last
+// checkpoint. An idle node is given back.
 func TestServerIsLost(t *testing.T) {
 	jobs := number([]Job{{Name: "a", Threads: 1, Arrival: 5 * time.Second, Deadline: Never}})
 	c := Cluster{Nodes: []Node{{Name: "n", Threads: 2, Supply: cluster.OnRequest, Idle: 3 * time.Second}}}
@@ -88,9 +88,8 @@ func TestServerIsLost(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", line, got)
 		}
 	}
-	// 7 to 30: 10 of work, a checkpoint of 2, 10 of work, but a second is missing:
-	// 10 are lost. Then a second to restore, 20 of work with a checkpoint after
-	// 10.
+	// Between 7 and 30 s the job does 10 s of work, a checkpoint of 2 s, and nearly 10 s of work, which are lost. Then
+	// it restores for 1 s and does 20 s of work with a checkpoint after 10.
 	r := o.Jobs[0]
 	if r.Finish != 56*time.Second || r.LostWork != 10*time.Second || r.Revocations != 1 || r.Restore != time.Second ||
 		r.Checkpoints != 5*time.Second {
@@ -98,7 +97,7 @@ func TestServerIsLost(t *testing.T) {
 	}
 }
 
-// A job that can write a checkpoint leaves its server at the warning, which may be long before the loss.
+// A job that can write a checkpoint leaves its server at the warning, even long before the loss.
 func TestJobLeavesAtTheWarning(t *testing.T) {
 	jobs := number([]Job{{Name: "a", Threads: 1, Deadline: Never}})
 	c := Cluster{Nodes: []Node{{Name: "n", Threads: 1, Supply: cluster.Fixed}, {Name: "stays", Threads: 1}}}
@@ -122,7 +121,7 @@ func TestJobLeavesAtTheWarning(t *testing.T) {
 	}
 }
 
-// TestAnyLossIsValid runs any jobs under any policy on servers with any lives.
+// TestAnyLossIsValid runs random jobs on random servers under any policy. The trace is valid.
 func TestAnyLossIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -164,8 +163,7 @@ func TestAnyLossIsValid(t *testing.T) {
 	})
 }
 
-// TestExpectedTimeIsDalys runs a job through losses that come at random, and compares
-// the mean with the formula.
+// TestExpectedTimeIsDalys runs a job with random losses. It compares the mean run time with Daly's formula.
 func TestExpectedTimeIsDalys(t *testing.T) {
 	const mean, cost, restore, work = time.Hour, 10 * time.Second, time.Minute, 10 * time.Hour
 	every := supply.DalyInterval(cost, mean)
@@ -195,7 +193,7 @@ func TestExpectedTimeIsDalys(t *testing.T) {
 	}
 }
 
-// TestManyLosses is a hundred thousand jobs through as many events of nodes.
+// TestManyLosses runs a hundred thousand jobs with as many events of nodes.
 func TestManyLosses(t *testing.T) {
 	o, took, nodes := manyLosses(t)
 	t.Logf("%d jobs, %d events of nodes: %s", len(o.Jobs), nodes, took)
@@ -253,7 +251,7 @@ func BenchmarkLosses(b *testing.B) {
 	}
 }
 
-// intervalFunc is a function as a simulated.IntervalRule.
+// intervalFunc implements simulated.IntervalRule by a function.
 type intervalFunc func(cost, between time.Duration) time.Duration
 
 func (f intervalFunc) Interval(cost, between time.Duration) time.Duration { return f(cost, between) }

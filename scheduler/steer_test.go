@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// rudder is a Reconfigurer for simulated jobs: the setting "epoch" is the time of one of ten
-// epochs, "live" that it needs no restart, "threads" the request.
+// rudder is a Reconfigurer for simulated jobs. Its setting "epoch" is the time of one of ten epochs, and "threads" is
+// the request. "live" says that a change needs no restart.
 type rudder struct {
 	*simulated.Engine
 	t      *testing.T
@@ -52,14 +52,14 @@ func (r *rudder) Adopt(job int, settings []control.Setting, restart bool) (Adopt
 	return a, r.Engine.Change(job, &work)
 }
 
-// metered is an engine whose programs begin a second after the decision to start them.
+// metered is an engine whose programs begin 1 s after the decision to start them.
 type metered struct{ *simulated.Engine }
 
 func (m metered) Used(int) time.Duration { return m.Now() - time.Second }
 
 func (r *rudder) Deepen(job, block int) error { return errors.New("a simulated job has no network") }
 
-// captain answers by epochs.
+// captain is a controller that answers by the number of finished epochs.
 type captain struct {
 	at   map[int]control.Action
 	seen []string
@@ -102,8 +102,7 @@ func steered(t *testing.T, jobs []Job, c *captain) (Outcome, []string, *rudder) 
 	return o, lines, helm
 }
 
-// A controller is asked when its job arrives and at each epoch; its decisions hold at
-// once, or after a restart.
+// A controller is called when its job arrives and after each epoch. Its decisions apply at once, or after a restart.
 func TestControllersDecideWhileJobsRun(t *testing.T) {
 	set := func(name, value string, restart bool) control.Action {
 		return control.Action{Settings: []control.Setting{{Name: name, Value: value}}, Restart: restart, Reason: "test"}
@@ -125,14 +124,14 @@ func TestControllersDecideWhileJobsRun(t *testing.T) {
 	o, lines, _ := steered(t, jobs, c)
 	want := []string{
 		"0s arrive a", "0s control a settings: epoch=20s (test)", "0s start a", "1s arrive b", "1s start b",
-		"42s control a settings: epoch=5s (test)",   // 2 of start-up, two epochs of 20
-		"48s control a nothing (nothing is better)", // a second for the change
+		"42s control a settings: epoch=5s (test)",   // 2 s of start-up and two epochs of 20 s
+		"48s control a nothing (nothing is better)", // 1 s for the change
 		"53s control a settings: epoch=1s (test)",
 		"53s reconfigure a 1 cores", "53s start a",
-		"56s control a settings: threads=2 (test)", "56s request a 2 cores", "56s resize a", // starts again in 2
+		"56s control a settings: threads=2 (test)", "56s request a 2 cores", "56s resize a", // restarts, 2 s of start-up
 		"59s control a deepen 1: refused: a simulated job has no network",
 		"1m0s control a settings: epoch=soon: refused: no such time",
-		"1m1s control a allotment", "1m1s request a 3 cores", "1m1s resize a", // a second more for each resize
+		"1m1s control a allotment", "1m1s request a 3 cores", "1m1s resize a", // 1 s more for each resize
 		"1m3s control a stop (good enough)", "1m3s finish a good enough", "1m43s finish b",
 	}
 	if got := strings.Join(lines, "\n"); got != strings.Join(want, "\n") {
@@ -150,7 +149,7 @@ func TestControllersDecideWhileJobsRun(t *testing.T) {
 	}
 }
 
-// A job that its controller stops before it has begun is stopped, and the others go on.
+// A job that its controller stops before its start is stopped. Other jobs continue.
 func TestAControllerStopsAJobAtOnce(t *testing.T) {
 	jobs := number([]Job{{Name: "a", Threads: 1, Deadline: Never}, {Name: "b", Threads: 1, Deadline: Never}})
 	o, _, _ := steered(t, jobs, &captain{at: map[int]control.Action{0: {Stop: true, Reason: "not today"}}})
@@ -162,7 +161,7 @@ func TestAControllerStopsAJobAtOnce(t *testing.T) {
 	}
 }
 
-// Controllers receive the service time that the engine measures, and the remaining budget.
+// Controllers receive the service time that the engine measures, and the budget that remains.
 func TestUsedIsWhatTheEngineMeasures(t *testing.T) {
 	budget := time.Minute
 	jobs := number([]Job{{Name: "a", Threads: 1, Special: &Special{Budget: &budget}, Deadline: Never}})

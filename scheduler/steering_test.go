@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// answers is a controller that gives its answers one after the other, and records its reports.
+// answers is a controller that returns given actions one after the other, and records the reports that it receives.
 type answers struct {
 	list []control.Action
 	told []control.Report
@@ -25,11 +25,11 @@ func (a *answers) Decide(r control.Report) (next control.Action) {
 	return next
 }
 
-// world is a kernel and a helm that record their calls.
+// world is a fake kernel and Reconfigurer that records its calls.
 type world struct {
 	log             []string
 	begun, stopping bool
-	live            bool // the program takes settings on while it runs
+	live            bool // whether the program takes new settings without a restart
 	refuse, fail    error
 }
 
@@ -69,7 +69,7 @@ func set(pairs ...string) (s []control.Setting) {
 	return s
 }
 
-// desk is one job with a controller, and one without.
+// desk returns a host of two jobs, of which the second one has a controller.
 func desk(t *testing.T, w *world, list ...control.Action) (*controllerHost, *answers) {
 	t.Helper()
 	c := &answers{list: list}
@@ -84,7 +84,7 @@ func desk(t *testing.T, w *world, list ...control.Action) (*controllerHost, *ans
 	return d, c
 }
 
-// Each decision is written down, and then carried out as the job stands.
+// Each decision is recorded. How it is carried out depends on the state of the job.
 func TestDecisionsAreCarriedOut(t *testing.T) {
 	block := 2
 	broken := errors.New("broken")
@@ -137,7 +137,8 @@ func TestDecisionsAreCarriedOut(t *testing.T) {
 	}
 }
 
-// A controller receives its job's reports, the refused settings and restarts, but only while the job has begun.
+// A controller receives the reports of its job, the settings that were refused, and restarts, but only after the job
+// has begun.
 func TestReports(t *testing.T) {
 	w := &world{begun: true, refuse: errors.New("too much")}
 	d, c := desk(t, w, control.Action{Settings: set("n", "9", "m", "8")}, control.Action{}, control.Action{}, control.Action{})
@@ -175,16 +176,16 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// The meaning of an attempt's end depends on who asked for it.
+// What the end of an attempt means depends on who requested it.
 func TestEndsOfAttempts(t *testing.T) {
 	anew := control.Action{Settings: set("n", "3")}
 	for _, c := range []struct {
 		name     string
-		asked    []control.Action // one at each report
+		asked    []control.Action // the action at each report
 		ends     State
 		stopping bool
 		refuse   error
-		state    State // after it
+		state    State // the state after the end
 		reason   string
 		anew     bool
 	}{
@@ -242,7 +243,7 @@ func TestEndsOfAttempts(t *testing.T) {
 	if _, again := d.Ended(0, &Notice{State: Stopped}); again {
 		t.Error("a job without a controller is started anew")
 	}
-	// A report says that new settings do.
+	// The first report after a change shows that the new settings work. A failure after it is a failure of the job.
 	w = &world{begun: true, live: true}
 	d, _ = desk(t, w, anew, control.Action{}, control.Action{Settings: set("n", "4")})
 	if err := errors.Join(d.Ask(1, nil), d.Ask(1, &control.Progress{})); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// replicated runs a cell with several seeds and returns the mean of what
-// measure says of it, and half of its 99% confidence interval.
+// replicated runs a cell with several seeds. It returns the mean of measure and half the width of its 99% confidence
+// interval.
 func replicated(t *testing.T, replicates int, r Run, jobs func(seed int64) []Job,
 	measure func([]Job, Outcome) float64) (mean, half float64) {
 	t.Helper()
@@ -30,7 +30,7 @@ func replicated(t *testing.T, replicates int, r Run, jobs func(seed int64) []Job
 	return mean, distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.995) * sd / math.Sqrt(n)
 }
 
-// steady leaves the first part of the jobs out, in which the queue fills.
+// steady makes a measure ignore the first jobs, while the queue still fills.
 func steady(f func(Job, Result) float64) func([]Job, Outcome) float64 {
 	return func(jobs []Job, o Outcome) float64 {
 		skip := len(jobs) / 5
@@ -45,8 +45,8 @@ func steady(f func(Job, Result) float64) func([]Job, Outcome) float64 {
 func waiting(_ Job, r Result) float64 { return r.Waiting.Seconds() }
 func jct(j Job, r Result) float64     { return (r.Finish - j.Arrival).Seconds() }
 
-// erlangC returns the mean wait in M/M/c, with a mean service time of 1 s: the
-// probability to wait (A. K. Erlang, 1917), over c - λ.
+// erlangC returns the mean wait in M/M/c with a mean service time of 1 s: the probability to wait (A. K. Erlang, 1917)
+// divided by c - λ.
 func erlangC(c int, load float64) float64 {
 	a := load * float64(c)
 	term, sum := 1.0, 1.0
@@ -74,8 +74,8 @@ func TestFCFSWaitsAsErlangSays(t *testing.T) {
 	}
 }
 
-// Round robin with a small quantum comes near to processor sharing, where the
-// mean JCT is E[S]/(1-ρ) whatever the distribution of S (L. Kleinrock, 1967).
+// Round robin with a small quantum approximates processor sharing. There the mean JCT is E[S]/(1-ρ) for any
+// distribution of S (L. Kleinrock, 1967).
 func TestRoundRobinTendsToProcessorSharing(t *testing.T) {
 	const load = 0.6
 	const quantum = 50 * time.Millisecond
@@ -105,8 +105,8 @@ func TestRoundRobinTendsToProcessorSharing(t *testing.T) {
 	}
 }
 
-// hyper turns a uniform number into one of mean 1: with probability 0.9
-// exponential of mean 0.5, otherwise of mean 5.5.
+// hyper turns a uniform random number into one with mean 1. It is exponential with mean 0.5 at probability 0.9,
+// otherwise with mean 5.5.
 func hyper(u float64) float64 {
 	if u < 0.9 {
 		return -0.5 * math.Log(1-u/0.9)
@@ -132,8 +132,7 @@ func TestSRTFIsTheBestOrderOnOneCore(t *testing.T) {
 	}
 }
 
-// max_prop gives each of the jobs that are there within one core of its exact
-// proportion, and no more than there is.
+// max_prop gives each running job its exact proportion to within one core, and no more cores in total than there are.
 func TestMaxPropIsProportional(t *testing.T) {
 	requests := []int{1, 2, 3, 5, 8, 13, 21, 34}
 	for cores := len(requests); cores < 100; cores++ {
@@ -143,7 +142,7 @@ func TestMaxPropIsProportional(t *testing.T) {
 		}
 		r := Run{Policy: Policy{Allocation: MaxProp}, Cluster: one(cores), Jobs: number(jobs)}
 		o, _ := simulate(t, r, nil)
-		// The exact shares clamp(rate × request, 1, request), by bisection.
+		// find the exact shares clamp(rate × request, 1, request) by bisection
 		lo, hi := 0.0, 1.0
 		for range 100 {
 			mid, sum := (lo+hi)/2, 0.0

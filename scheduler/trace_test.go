@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The part of an attempt that was work begins when the program has gone on, and ends with the attempt.
+// Within an attempt, work begins when the program has resumed, and ends with the attempt.
 func TestShareOfAnAttempt(t *testing.T) {
 	a := Attempt{Ran: 10, Began: 2, Done: 7, Kept: 4}
 	for at, want := range map[time.Duration]float64{0: 0, 2: 0, 3: 0.1, 10: 0.8, 12: 0.8} {

@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
-// Orders that share a cluster among users, by hand.
+// Orders that share a cluster among users are compared with schedules worked by hand.
 func TestUsersShare(t *testing.T) {
 	mem := func(bytes int64, j Job) Job { return with(j, func(j *Job) { j.Memory = bytes }) }
 	for _, c := range []struct {
@@ -30,9 +30,9 @@ func TestUsersShare(t *testing.T) {
 		want   string
 	}{
 		{
-			// The example of the paper: 9 cores and 18 GB; ann's jobs want 1 core and 4 GB, bob's 3
-			// cores and 1 GB. Ann's dominant share is of the memory, bob's of the cores: ann runs
-			// three, bob two, and both have two thirds. Ann's last waits for memory.
+			// This is the example of the paper, with 9 cores and 18 GB. Ann's jobs need 1 core and 4 GB, Bob's 3 cores
+			// and 1 GB. Ann's dominant resource is memory, Bob's is cores. Ann runs three jobs and Bob two; both have
+			// two thirds. Ann's last job waits for memory.
 			name: "drf: the paper's example", policy: Policy{Order: "drf"},
 			on: Cluster{Nodes: []Node{{Name: "n", Threads: 9, Memory: 18}}},
 			jobs: []Job{
@@ -51,7 +51,7 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// Ann came first, but bob holds nothing when A ends: his job comes before C.
+			// Ann came first. When A ends, Bob holds nothing, so his job goes before C.
 			name: "drf: least share first", policy: Policy{Order: "drf"}, on: one(4),
 			jobs: []Job{of("ann", at(0, 2, 2)), of("ann", at(0, 2, 4)), of("ann", at(1, 2, 1)), of("bob", at(1, 2, 1))},
 			want: `
@@ -62,7 +62,8 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// Both hold nothing: ann, who came first, has A. Bob's B does not fit, so ann's C must wait too.
+			// Ann and Bob hold nothing. Ann came first, so A starts. Then it is Bob's turn, but B does not fit, so
+			// Ann's C must wait too.
 			name: "drf: the first job that does not fit ends the pass", policy: Policy{Order: "drf", Backfill: NoBackfill}, on: one(4),
 			jobs: []Job{of("ann", at(0, 3, 2)), of("bob", at(0, 2, 1)), of("ann", at(0, 1, 1))},
 			want: `
@@ -72,7 +73,7 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// Bob's shortest is C. It needs four cores while ann's A has one, so D, which fits, must wait.
+			// Bob's shortest job is C. It needs four cores, but Ann's A has one. D would fit, but must wait.
 			name: "drf_sjf: only a user's shortest job is tried", policy: Policy{Order: "drf_sjf", Backfill: NoBackfill}, on: one(4),
 			jobs: []Job{of("ann", at(0, 1, 2)), of("bob", at(0, 4, 1)), of("bob", at(0, 1, 3))},
 			want: `
@@ -82,8 +83,8 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// One GPU with a core, two cores, all of them ann's. Of her pairs on the GPU B is the shortest; of those on cores,
-			// C, and then A, although the GPU would be faster for it from 2 on.
+			// The cluster has a GPU with a core, and two cores. All jobs are Ann's. On the GPU, B is the shortest; on
+			// cores, C and then A. A runs on cores, although the GPU would be faster for it from 2 on.
 			name: "equal share by pairs", policy: Policy{Order: "equal_share", Placement: Pairs}, on: twoKinds,
 			jobs: []Job{of("ann", onGPU(4, at(0, 2, 9))), of("ann", onGPU(2, at(0, 2, 5))), of("ann", at(0, 2, 1))},
 			want: `
@@ -93,7 +94,7 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// At 2 A needs 2 s more and B 3 s, but A is the longer job.
+			// At 2 A needs 2 s more and B 3 s, but A's whole run time is longer.
 			name: "srtf by whole run times", policy: Policy{Order: "srtf", Settings: Settings{"rank_by": "whole"}}, on: one(1),
 			jobs: []Job{at(0, 1, 4), at(2, 1, 3)},
 			want: `
@@ -102,8 +103,8 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// Each has two of the four cores; bob's are free until he comes. C is larger than ann's
-			// part, and runs when nothing of hers does.
+			// Each user has two of the four cores. Bob's cores stay free until he arrives. C is larger than Ann's part,
+			// and runs only when no other job of hers does.
 			name: "equal share: the part of a user stays free", policy: Policy{Order: "equal_share"}, on: one(4),
 			jobs: []Job{of("ann", at(0, 2, 2)), of("ann", at(0, 1, 1)), of("ann", at(0, 3, 1)), of("bob", at(3, 2, 1))},
 			want: `
@@ -114,9 +115,9 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// One GPU with a core, two cores. Of ann's pairs A on the GPU is the shortest (2 s). Bob, who holds
-			// nothing then, takes the cores for D (5 s; C would take 8). At 2 the GPU goes to ann again, who
-			// holds nothing: B (4 s). At 5 bob's C would wait for the GPU for 1 s, but the cores are free.
+			// The cluster has a GPU with a core, and two cores. Ann's shortest pair is A on the GPU (2 s). Then Bob,
+			// who holds nothing, starts D on cores (5 s; C would take 8 s). At 2 Ann holds nothing, and starts B on the
+			// GPU (4 s). At 5 Bob's C would wait 1 s for the GPU, but the cores are free.
 			name: "drf_sjf", policy: Policy{Order: "drf_sjf"}, on: twoKinds,
 			jobs: []Job{
 				of("ann", onGPU(2, at(0, 2, 9))), of("ann", onGPU(4, at(0, 2, 9))),
@@ -130,9 +131,9 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// Ann holds the GPU (A) at 0, bob two of four cores (C). As dominant shares that is 1 and a half, so the
-			// other two cores go to bob's D. With a GPU that counts as one core of five, ann holds one or two (A has a
-			// core as well) and bob two: ann came first.
+			// At 0 Ann holds the GPU (A) and Bob two of four cores (C). As dominant shares these are 1 and 1/2, so the
+			// other two cores would go to Bob's D. Here a GPU counts as one core of five. Ann holds 1 or 2, as A has a
+			// core too, and Bob holds 2. Ann came first.
 			name: "drf_exchange: a GPU counts as half a core", on: Cluster{Nodes: []Node{{Name: "n", Threads: 5, GPUs: 1}}},
 			policy: Policy{Order: "drf_exchange", Settings: Settings{"gpu_cores": 0.5}},
 			jobs: []Job{
@@ -146,7 +147,7 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// As above, but dominant shares: bob's half of the cores is less than ann's whole GPU.
+			// The same jobs with dominant shares: Bob's half of the cores is less than Ann's whole GPU.
 			name: "drf_sjf: the GPU is a resource of its own", on: Cluster{Nodes: []Node{{Name: "n", Threads: 5, GPUs: 1}}},
 			policy: Policy{Order: "drf_sjf"},
 			jobs: []Job{
@@ -160,8 +161,9 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// The GPU goes to ann, who came first: her shortest on it is B. Then cores: bob holds none, and has C. At 3
-			// the GPU is free: noJob holds one, so ann's A; her D has the cores at 6, when bob has nothing left.
+			// Ann came first, so the GPU goes to her shortest job on it, B. Of the cores Bob holds none, so C starts.
+			// At 3 the GPU is free and no user holds one, so Ann's A gets it. Her D gets the cores at 6, when Bob has
+			// no job left.
 			name: "each resource", policy: Policy{Order: "each_resource"}, on: twoKinds,
 			jobs: []Job{
 				of("ann", onGPU(4, at(0, 2, 9))), of("ann", onGPU(3, at(0, 2, 9))), of("bob", onGPU(9, at(0, 2, 6))),
@@ -186,9 +188,9 @@ func TestUsersShare(t *testing.T) {
 	}
 }
 
-// Two jobs can run on cores or on the one GPU. By the fastest way A comes first (4 s on the GPU,
-// which C has until 2), and would take the cores for 9 s; B needs 5 s on these. The pairs that are
-// free at 0 are A and B on the cores: B is shorter there, and A has the GPU at 2.
+// Two jobs can run on cores or on the only GPU, which C holds until 2. Ordered by fastest alternatives, A is first (4 s
+// on the GPU) and would take the cores for 9 s. B needs 5 s on them. At 0 the possible pairs are A and B on cores. B is
+// shorter there, and A gets the GPU at 2.
 func TestPairsOfJobsAndResources(t *testing.T) {
 	jobs := func() []Job {
 		return number([]Job{
@@ -210,7 +212,7 @@ func TestPairsOfJobsAndResources(t *testing.T) {
 	}
 }
 
-// Whatever the jobs and the cluster, the traces of these policies are valid, and all jobs end.
+// On any cluster, for any jobs, the traces of these policies are valid and all jobs end.
 func TestAnyRunOfSharedClustersIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -241,8 +243,8 @@ func TestAnyRunOfSharedClustersIsValid(t *testing.T) {
 	})
 }
 
-// For the jobs of one user alone, dominant resource fairness and equal shares are first come first served; also where
-// servers are lost, jobs wait again, and at last no server can be had.
+// If all jobs belong to one user, dominant resource fairness and equal shares equal first come, first served. This
+// holds also if servers are lost, if jobs return to the queue, and if no more servers are available.
 func TestOneUserAlone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var jobs []Job
@@ -272,7 +274,7 @@ func TestOneUserAlone(t *testing.T) {
 				rt.Fatalf("%s (-fcfs +got):\n%s", order, diff)
 			}
 		}
-		run(Policy{Order: "drf_sjf"}) // rented looks at what becomes of the jobs
+		run(Policy{Order: "drf_sjf"}) // rented checks the outcome of the jobs
 		run(Policy{Order: "each_resource"})
 	})
 }

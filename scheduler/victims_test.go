@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// worse returns the jobs of a list that rank worse than a rank, in its order.
+// worse returns the jobs of a list with a worse rank than the given one, in the order of the list.
 func worse(l *victimList, than int64) (jobs []int32) {
 	for i, j, ok := l.Worse(0, than); ok; i, j, ok = l.Worse(i+1, than) {
 		jobs = append(jobs, j)
@@ -30,8 +30,8 @@ func TestVictimsAreInOrder(t *testing.T) {
 	}
 }
 
-// A list has the jobs that rank worse than a given job, in the order of their offered keys or of their places, the last
-// first, independent of earlier insertions and removals; ranks may change when the list forgets them.
+// A list returns the jobs that rank worse than a given job. They are in the order of their keys or places, the last
+// first. Earlier insertions and removals have no influence. Ranks may change when the list is told to forget them.
 func TestWorseJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const jobs = 12

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// TestWordsOfEvents: the text of each kind of event.
+// TestWordsOfEvents checks the text of each kind of event.
 func TestWordsOfEvents(t *testing.T) {
 	block := 2
 	stop := &control.Decision{Action: control.Action{Stop: true, Reason: "it is done"}}
@@ -54,8 +54,8 @@ func TestWordsOfEvents(t *testing.T) {
 	}
 }
 
-// TestSettingsWithChanges: present settings change in their places, new ones come last, and other holders of the
-// changed list see no change.
+// TestSettingsWithChanges checks that changed settings keep their places and new ones come last. Other holders of the
+// original list see no change.
 func TestSettingsWithChanges(t *testing.T) {
 	before := []control.Setting{{Name: "batch", Value: "32"}, {Name: "ps", Value: "1"}}
 	got := control.With(before, []control.Setting{{Name: "ps", Value: "2"}, {Name: "rate", Value: "0.1"}, {Name: "rate", Value: "0.2"}})
@@ -67,7 +67,8 @@ func TestSettingsWithChanges(t *testing.T) {
 	}
 }
 
-// TestKinds: which events are about nodes, which states are final, by which events, and what notices are called.
+// TestKinds checks which kinds of events are about nodes, which states are final, which events lead to them, and the
+// names of notices.
 func TestKinds(t *testing.T) {
 	for _, k := range []EventKind{NodeRequest, NodeStart, NodeWarning, NodeEnd} {
 		if !k.OfNode() {
@@ -92,7 +93,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestNoticesInOrder: by instant, then kind, job and node.
+// TestNoticesInOrder checks that notices are sorted by time, then kind, job and node.
 func TestNoticesInOrder(t *testing.T) {
 	sorted := []Notice{
 		{At: 1, Kind: NodeUp, Job: 9, Node: 9}, {At: 2, Kind: JobEnded, Job: 5, Node: 5},
@@ -107,7 +108,7 @@ func TestNoticesInOrder(t *testing.T) {
 	}
 }
 
-// TestUndoneAreCounted: jobs that were stopped before and after their start, and those that never came.
+// TestUndoneAreCounted counts jobs that were stopped before or after their start, and jobs that never arrived.
 func TestUndoneAreCounted(t *testing.T) {
 	u := Undone{Missing: 4}
 	for _, start := range []time.Duration{Never, 0, time.Second} {

@@ -24,8 +24,7 @@ func TestCoreSetText(t *testing.T) {
 	}
 }
 
-// Cutting a set and joining the parts gives the set, and the map of free
-// slots hands out the lowest ones.
+// The parts of a divided set join to the same set. The map of free slots gives out the lowest slots first.
 func TestCoreSetsAndSlots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Slots{Bounds: []int32{0}}

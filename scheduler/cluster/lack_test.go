@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Only the first resource that is short is named: GPUs, then cores, then memory.
+// Only the first resource that is short is named, in the order GPUs, cores, memory.
 func TestLackOf(t *testing.T) {
 	free := Room{Cores: 2, GPUs: 1, Memory: 8}
 	for _, c := range []struct {

@@ -6,27 +6,27 @@ import (
 	"testing"
 )
 
-// numbers returns the numbers in a set.
+// numbers returns the members of a set.
 func numbers(s CoreSet) (all []int32) {
 	s.Each(func(n int) { all = append(all, int32(n)) })
 	return all
 }
 
-// book is a machine as lists: by node the free numbers of cores and GPUs, in their order.
+// book is a simple model of a machine: for each node, the sorted lists of its free cores and GPUs.
 type book struct {
 	cores, gpus [][]int32
 	closed      []bool
 }
 
-// take removes numbers from those that are free.
+// take removes numbers from the lists of free numbers.
 func take(free [][]int32, gone []int32) {
 	for v := range free {
 		free[v] = slices.DeleteFunc(free[v], func(n int32) bool { return slices.Contains(gone, n) })
 	}
 }
 
-// TestMachineByLists: whatever is taken, given back, closed and opened, a machine has free what lists have, and gives
-// the lowest numbers of each node.
+// TestMachineByLists compares a machine with the model. After any takes, returns, closings and openings, both have the
+// same free cores and GPUs, and give out the lowest numbers of each node.
 func TestMachineByLists(t *testing.T) {
 	random := rand.New(rand.NewPCG(51, 1))
 	for round := range 300 {
@@ -52,7 +52,7 @@ func TestMachineByLists(t *testing.T) {
 		for range 40 {
 			v := random.IntN(len(c.Nodes))
 			switch kind := random.IntN(6); {
-			case kind < 3: // cores and GPUs of one or two nodes
+			case kind < 3: // cores and GPUs on one or two nodes
 				nodes := []int32{int32(v)}
 				if w := random.IntN(len(c.Nodes)); w > v {
 					nodes = append(nodes, int32(w))
@@ -142,8 +142,9 @@ func TestMachineByLists(t *testing.T) {
 	}
 }
 
-// TestPartsByHand: three parts of 2 cores, 1 core with a GPU and nothing, on nodes of 2 cores and of 3 with 2 GPUs: the
-// first fits the first node, which is full then; the last is where the first part with cores is.
+// TestPartsByHand places three parts: 2 cores, 1 core with a GPU, and nothing. Node 0 has 2 cores; node 1 has 3 cores
+// and 2 GPUs. The first part fills node 0, so the second is on node 1. The empty part is on the node of the first part
+// with cores.
 func TestPartsByHand(t *testing.T) {
 	m := NewMachine(Cluster{Nodes: []Node{{Threads: 2}, {Threads: 3, GPUs: 2}}})
 	p := &Parts{Each: []Room{{}, {Cores: 2}, {Cores: 1, GPUs: 1}}, Names: []Part{{Role: "chief"}, {Role: "ps"}, {Role: "worker"}}}
@@ -194,7 +195,8 @@ func TestPartsByHand(t *testing.T) {
 	}
 }
 
-// TestSharedGPUs: two jobs may hold a GPU, a third may not; it is free when both have given it back.
+// TestSharedGPUs checks that two jobs may share a GPU and a third may not. The GPU is free when both have given it
+// back.
 func TestSharedGPUs(t *testing.T) {
 	m := NewMachine(Cluster{Nodes: []Node{{Threads: 3, GPUs: 1}, {Threads: 2, GPUs: 1}}})
 	host := m.Choose([]int32{0, 1}, Room{Cores: 1, GPUs: 1}, Grant{})
@@ -231,7 +233,7 @@ func TestSharedGPUs(t *testing.T) {
 	}
 }
 
-// TestOwnersAndWords: whose the cores and GPUs of a grant are, and demands in words.
+// TestOwnersAndWords checks who owns the cores and GPUs of a grant, and the text of demands.
 func TestOwnersAndWords(t *testing.T) {
 	m := NewMachine(Cluster{Nodes: []Node{{Threads: 4, GPUs: 2}}})
 	o := NewOwners(m)
@@ -269,7 +271,7 @@ func TestOwnersAndWords(t *testing.T) {
 	}
 }
 
-// TestPlacesOfFewNodes: the answers about single nodes, for the first node and for the others.
+// TestPlacesOfFewNodes checks what is found on single nodes, both the first one and others.
 func TestPlacesOfFewNodes(t *testing.T) {
 	m := NewMachine(Cluster{Nodes: []Node{{Threads: 2, Rack: "a"}, {Threads: 4, GPUs: 2}, {Threads: 4, Rack: "a"}, {Threads: 1}}})
 	if want := []int32{0, 1, 0, 3}; !slices.Equal(m.Racks, want) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// gpus returns rooms with the given numbers of GPUs and two cores for each.
+// gpus returns rooms with the given numbers of GPUs, and two cores for each GPU.
 func gpus(counts ...int32) (rooms []Room) {
 	for _, n := range counts {
 		rooms = append(rooms, Room{Cores: 2 * n, GPUs: n})
@@ -17,7 +17,7 @@ func gpus(counts ...int32) (rooms []Room) {
 
 var unit = Room{Cores: 2, GPUs: 1}
 
-// Rules by hand: units are GPUs with two cores.
+// The rules are checked on cases worked by hand. Units are GPUs with two cores.
 func TestRulesByHand(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -49,7 +49,7 @@ func TestRulesByHand(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v behind 9", c.name, got, ok, c.want)
 		}
 	}
-	// A job that is bound to nodes is on these, if they have room for each unit.
+	// A job that is bound to nodes is placed on them if they have room for all units.
 	for _, c := range []struct {
 		home []int32
 		ok   bool
@@ -60,9 +60,9 @@ func TestRulesByHand(t *testing.T) {
 	}
 }
 
-// TestAnyPlacement: in any rooms, each rule finds places if there are any. Consolidated takes no more nodes than needed
-// in the empty cluster, and the nodes of one rack if they suffice; after Spread, no node has two more left than one
-// that was taken.
+// TestAnyPlacement checks the rules on random free resources. Each rule finds nodes whenever that is possible.
+// Consolidated uses no more nodes than in the empty cluster, and nodes of one rack if they suffice. After Spread, no
+// node has two more free units than a node that was used.
 func TestAnyPlacement(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -74,8 +74,7 @@ func TestAnyPlacement(t *testing.T) {
 			s.Racks = append(s.Racks, rng.Int32N(3))
 		}
 		units := 1 + rng.IntN(8)
-		// can reports whether some nodes, whose number most bounds, have room for the units, all in one rack if oneRack
-		// is set.
+		// can reports whether at most most nodes have room for the units. With oneRack they must all be in one rack.
 		can := func(rooms []Room, most int, oneRack bool) bool {
 			for set := range 1 << n {
 				sum, racks := 0, map[int32]bool{}

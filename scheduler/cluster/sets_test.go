@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawSet draws a set of small numbers.
+// drawSet draws a set of small numbers. It also returns which numbers are members.
 func drawSet(t *rapid.T, name string, most int) (s CoreSet, in []bool) {
 	in = make([]bool, most)
 	for i := range in {
@@ -17,7 +17,7 @@ func drawSet(t *rapid.T, name string, most int) (s CoreSet, in []bool) {
 	return s, in
 }
 
-// Operations on sets are those on their members.
+// Operations on sets are compared with the same operations on their members.
 func TestSetsByTheirMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, inA := drawSet(t, "a", 12)
@@ -47,7 +47,7 @@ func TestSetsByTheirMembers(t *testing.T) {
 		if s.AllFree(b) != all {
 			t.Fatalf("of %s all of %s is free: %v", a, b, !all)
 		}
-		// Across the words of the map of free slots.
+		// Choose spans that cross words of the bitmap of free slots.
 		lo := rapid.Int32Range(12, 211).Draw(t, "from")
 		hi := rapid.Int32Range(lo+1, 212).Draw(t, "to")
 		s.Mark(CoreSet{{Lo: lo, Hi: hi}}, true)
@@ -70,7 +70,7 @@ func TestSetsByTheirMembers(t *testing.T) {
 	})
 }
 
-// GPUs of several nodes, with cores for each.
+// Divided grants take GPUs of several nodes, with cores for each GPU.
 func TestDivide(t *testing.T) {
 	m := NewMachine(Cluster{Nodes: []Node{{Threads: 4, GPUs: 2}, {Threads: 6, GPUs: 3}}})
 	g, err := m.DividedGrant([]Share{{Node: 1, GPUs: 2}, {Node: 0, GPUs: 1}}, 2)
@@ -91,7 +91,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// A job that is divided fits when the nodes have room for its units together.
+// A divided job fits if the nodes together have room for its units.
 func TestDividedDemand(t *testing.T) {
 	c := Cluster{Nodes: []Node{{Threads: 2, GPUs: 1, Memory: 4}, {Threads: 4, GPUs: 2, Memory: 4}}}
 	for _, d := range []struct {
@@ -99,7 +99,7 @@ func TestDividedDemand(t *testing.T) {
 		want   bool
 	}{
 		{Demand{Threads: 6, GPUs: 3, Memory: 6, Nodes: 1, Divided: true}, true},
-		{Demand{Threads: 6, GPUs: 3, Memory: 7, Nodes: 1, Divided: true}, false}, // 3 for each: the second holds one
+		{Demand{Threads: 6, GPUs: 3, Memory: 7, Nodes: 1, Divided: true}, false}, // one unit of 3 bytes fits on node 1
 		{Demand{Threads: 8, GPUs: 4, Nodes: 1, Divided: true}, false},
 		{Demand{Threads: 9, GPUs: 3, Nodes: 1, Divided: true}, false},
 		{Demand{Threads: 6, Nodes: 1, Divided: true}, true},
@@ -114,7 +114,7 @@ func TestDividedDemand(t *testing.T) {
 	}
 }
 
-// The part that speaks for a job.
+// Lead returns the part whose end is the end of the job.
 func TestLead(t *testing.T) {
 	for _, c := range []struct {
 		parts []Part

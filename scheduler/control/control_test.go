@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// stopper stops a job at an accuracy, and asks for more threads before.
+// stopper is a controller that stops a job at an accuracy, and requests more threads before.
 type stopper struct{ at float64 }
 
 func (s stopper) Decide(r control.Report) control.Action {
@@ -20,7 +20,7 @@ func (s stopper) Decide(r control.Report) control.Action {
 	return control.Action{Allotment: &control.Allotment{Threads: r.Allotment.Threads + 1}}
 }
 
-// TestAControllerFromOutside registers a controller and asks it.
+// TestAControllerFromOutside registers a controller of another package and calls it.
 func TestAControllerFromOutside(t *testing.T) {
 	choice := control.Choice{Name: "test_stopper", New: func(o control.Options) (control.Controller, error) {
 		return stopper{o.Values["accuracy"].(float64)}, nil

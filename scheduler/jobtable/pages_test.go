@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A table is an array of values; the values of jobs that are over may be gone.
+// A table behaves as an array of values. The values of ended jobs may be lost.
 func TestTableIsAnArray(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.IntRange(1, 3*size+5).Draw(t, "jobs")
@@ -20,12 +20,12 @@ func TestTableIsAnArray(t *testing.T) {
 					*table.At(j) = want[j]
 				}
 			},
-			"fetch": func(t *rapid.T) { // it changes nothing
+			"fetch": func(t *rapid.T) { // this changes no values
 				table.Fetch([]int32{someone.Draw(t, "one"), someone.Draw(t, "another")})
 			},
 			"end": func(t *rapid.T) {
 				lo := someone.Draw(t, "job")
-				for j := lo; j < min(lo+size, int32(jobs)); j++ { // many, or no page would ever be given back
+				for j := lo; j < min(lo+size, int32(jobs)); j++ { // end many jobs, so that whole pages become free
 					if !over[j] {
 						table.At(j)
 						table.Over(j)
@@ -59,7 +59,7 @@ func TestTableIsAnArray(t *testing.T) {
 	})
 }
 
-// Pages of jobs that are over are used for others.
+// Pages of ended jobs are reused for other jobs.
 func TestPagesAreUsedAgain(t *testing.T) {
 	const jobs = 100 * size
 	table := New(jobs, func(_ int32, v *[16]int) { *v = [16]int{} }, [16]int{})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A table has the pages that its jobs need; the last one may be shorter.
+// A table has as many pages as its jobs need. The last page may be shorter.
 func TestPagesOfATable(t *testing.T) {
 	for jobs, want := range map[int]int{0: 0, 1: 1, size: 1, size + 1: 2, 3*size - 1: 3} {
 		table := New(jobs, func(job int32, value *int32) { *value = job }, -1)
@@ -33,8 +33,8 @@ func TestPagesOfATable(t *testing.T) {
 	}
 }
 
-// TestTableInOrder: jobs are handed out in the order of their numbers when they and all before them are over, with their
-// values; the rest at the end. Their pages are used again.
+// TestTableInOrder checks that ended jobs are handed out with their values in the order of their numbers, as soon as
+// all earlier jobs have ended. The rest comes at the end. Pages are reused.
 func TestTableInOrder(t *testing.T) {
 	const jobs = 5000
 	var order []int32
@@ -47,7 +47,7 @@ func TestTableInOrder(t *testing.T) {
 	})
 	var late []int32
 	for j := range int32(jobs) {
-		if j%7 == 3 { // never over
+		if j%7 == 3 { // these jobs never end
 			table.At(j)
 			continue
 		}
@@ -83,7 +83,7 @@ func TestTableInOrder(t *testing.T) {
 	})
 	for j := range int32(jobs) {
 		*table.At(j) = 7
-		if k := j ^ 1; k < j { // the second of each pair first
+		if k := j ^ 1; k < j { // the second job of each pair ends first
 			table.Over(j)
 			table.Over(k)
 		}

@@ -14,11 +14,10 @@ const s = time.Second
 
 func cores(n int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: 0, Hi: n}} }
 
-// A life with everything in it: the change by each event, and the holdings after
-// it.
+// A job goes through every kind of event. The test checks the change by each event and the holdings after it.
 func TestEventsOfALife(t *testing.T) {
 	l := ledger.New(1)
-	other := l.Add() // arrives, and stays in the queue
+	other := l.Add() // arrives, and never starts
 	l.Event(&scheduler.Event{Kind: scheduler.Arrive, Job: other})
 	for _, x := range []struct {
 		event scheduler.Event

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// What takes a job from its cores brings it back into the queue, or ends it, and is counted.
+// Each event that takes the cores of a job ends the job or returns it to the queue, and is counted.
 func TestEventsThatEndAnAttempt(t *testing.T) {
 	ran := ledger.Step{Ended: true, Held: 2 * s, Cores: 3, GPUs: 2}
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestEventsThatEndAnAttempt(t *testing.T) {
 			t.Errorf("%s: %s", c.kind, d)
 		}
 	}
-	// A job that waits for its start is given other settings without an attempt that ends.
+	// New settings for a job that has not started do not end an attempt.
 	l := ledger.New(2)
 	l.Event(&scheduler.Event{At: 1 * s, Kind: scheduler.Arrive})
 	if step := l.Event(&scheduler.Event{At: 2 * s, Kind: scheduler.Reconfigure}); step != (ledger.Step{}) ||

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 )
 
-// draw makes a program that has a solution: every x = 0 with z = 0 is one.
+// draw returns a random program. It has a solution: all x and z can be 0.
 func draw(rng *rand.Rand, jobs, types int) Problem {
 	p := Problem{Limits: make([]float64, types), Gain: float64(rng.IntN(2)) * 10 * rng.Float64()}
 	for l := range p.Limits {
@@ -26,7 +26,7 @@ func draw(rng *rand.Rand, jobs, types int) Problem {
 			whole.X[j] = 1
 			least.X[j] = -rng.ExpFloat64()
 			if rng.IntN(8) == 0 {
-				least.X[j] = 0 // the job does not run there
+				least.X[j] = 0 // the job cannot run on this type
 			}
 			if p.Gain == 0 || rng.IntN(3) == 0 {
 				b.Gain[j] = rng.Float64()
@@ -66,7 +66,7 @@ func TestSolveIsEqualToADenseSimplex(t *testing.T) {
 		p := draw(rng, 1+rng.IntN(8), 1+rng.IntN(4))
 		want, err := simplex(p)
 		if err != nil {
-			continue // it gives up on some degenerate programs
+			continue // the dense simplex fails on some degenerate programs
 		}
 		compared++
 		got, err := Solve(p)
@@ -85,7 +85,7 @@ func TestSolveIsEqualToADenseSimplex(t *testing.T) {
 	}
 }
 
-// violation is by how much a solution breaks a row.
+// violation returns by how much a solution violates a row; at most 0 if it does not.
 func violation(p *Problem, s *Solution) float64 {
 	worst := max(0, -s.Z)
 	used := make([]float64, len(p.Limits))
@@ -106,8 +106,8 @@ func violation(p *Problem, s *Solution) float64 {
 	return worst
 }
 
-// Two jobs alike on two devices of different types that are alike: every division is
-// optimal, and the middle one is even.
+// Two equal jobs share two equal devices of different types. Every division is optimal; the solver returns the middle
+// one, which is even.
 func TestSolutionIsInTheMiddleOfTheOptima(t *testing.T) {
 	p := Problem{Limits: []float64{1, 1}, Gain: 1}
 	for range 2 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// drawParts makes jobs and the devices that they share.
+// drawParts returns random jobs, and the numbers of devices that they share.
 func drawParts(rng *rand.Rand, jobs, types int) ([]Part, []float64) {
 	limits := make([]float64, types)
 	for j := range limits {
@@ -30,7 +30,8 @@ func drawParts(rng *rand.Rand, jobs, types int) ([]Part, []float64) {
 	return parts, limits
 }
 
-// attainable reports whether all jobs can keep a ratio, by a linear program.
+// attainable reports whether a division exists that gives no job a worse ratio than the given one. It solves a linear
+// program.
 func attainable(t *testing.T, parts []Part, limits []float64, ratio float64) bool {
 	t.Helper()
 	p := Problem{Limits: limits, Gain: 1}
@@ -50,7 +51,7 @@ func attainable(t *testing.T, parts []Part, limits []float64, ratio float64) boo
 	}
 	z, err := simplex(p)
 	if err != nil {
-		s, err := Solve(p) // the dense simplex gives up on some degenerate programs
+		s, err := Solve(p) // the dense simplex fails on some degenerate programs
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,8 +60,8 @@ func attainable(t *testing.T, parts []Part, limits []float64, ratio float64) boo
 	return z >= 1
 }
 
-// No division has a ratio that is less by a millionth, as linear programs say; and the one that is returned fits, and has
-// the ratio.
+// The returned division fits and has the returned ratio. No division has a ratio less by a millionth, as linear
+// programs confirm.
 func TestLeastRatioIsTheLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	programs := 300
@@ -99,8 +100,8 @@ func TestLeastRatioIsTheLeast(t *testing.T) {
 	}
 }
 
-// One of three jobs has waited for so long that it has all of a device; nothing depends on how the other device is
-// divided between the others, who are alike: each has half of it.
+// Of three jobs, one has waited so long that it gets one whole device. The division of the other device does not affect
+// the result. The two other jobs are equal, so each gets half of it.
 func TestLeastRatioIsInTheMiddle(t *testing.T) {
 	alike := Part{Speed: []float64{1}, Uses: []float64{1}, Left: 10, Whole: 100}
 	late := Part{Speed: []float64{1}, Uses: []float64{1}, Age: 990, Left: 10, Whole: 100}

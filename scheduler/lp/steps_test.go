@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// drawn is a matrix, row by row, of normal numbers.
+// drawn returns n random numbers with a normal distribution.
 func drawn(rng *rand.Rand, n int) []float64 {
 	a := make([]float64, n)
 	for i := range a {
@@ -16,7 +16,7 @@ func drawn(rng *rand.Rand, n int) []float64 {
 	return a
 }
 
-// Symmetric systems are solved whatever is on their diagonals, with rows in such an order that nothing grows.
+// Symmetric systems are solved for any values on their diagonals. Rows are ordered so that rounding errors do not grow.
 func TestDense(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	for n := 1; n <= 7; n++ {
@@ -60,8 +60,8 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// L is lower, L Lᵀ is the matrix, and both are solved for; a zero pivot becomes small relative to the matrix, and above
-// 0.
+// L is lower triangular, and L Lᵀ is the matrix. Systems with either are solved. A zero pivot is replaced by a small
+// positive value relative to the matrix.
 func TestCholesky(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 2))
 	for n := 1; n <= 6; n++ {
@@ -106,8 +106,8 @@ func TestCholesky(t *testing.T) {
 	}
 }
 
-// sparse has blocks name the limits that they have to do with, and the shared variable take of the limits. It also
-// returns the same program with all limits in each block.
+// sparse returns a program whose blocks list the limits that they use, and whose shared variable uses limits too. whole
+// is the same program with all limits in each block.
 func sparse(rng *rand.Rand, jobs, types int) (p, whole Problem) {
 	p = draw(rng, jobs, types)
 	for range types {
@@ -140,7 +140,8 @@ func sparse(rng *rand.Rand, jobs, types int) (p, whole Problem) {
 	return p, whole
 }
 
-// Blocks that name their limits have the same optimum as with all limits, and a shared variable is limited as well.
+// A program whose blocks list their limits has the same optimum as the program with all limits. The limits also hold
+// for the shared variable.
 func TestLimitsOfBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 3))
 	for n := range 40 {
@@ -186,8 +187,8 @@ func TestLimitsOfBlocks(t *testing.T) {
 	}
 }
 
-// A step solves the equations of the method at any point, for any target, with and without the corrector; up to the
-// returned length it keeps all positive variables positive, and not beyond.
+// A step solves the equations of the method at any point and for any target, with and without the corrector. The
+// returned length is the greatest that keeps all positive variables positive.
 func TestStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))
 	for n := range 30 {
@@ -202,7 +203,7 @@ func TestStep(t *testing.T) {
 		}
 		s.residuals()
 		corrected := n%2 == 1
-		xv, wy := make([]float64, s.n), make([]float64, s.m) // the wanted changes of the products
+		xv, wy := make([]float64, s.n), make([]float64, s.m) // target changes of the products
 		target := rng.Float64()
 		for _, by := range steps {
 			copy(by, drawn(rng, len(by)))
@@ -246,10 +247,10 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// lengths checks the returned lengths of steps from a point.
+// lengths checks the lengths of steps that the solver returns at a point.
 func lengths(t *testing.T, rng *rand.Rand, s *solver) {
 	points, steps := [][]float64{s.x, s.v, s.w, s.y}, [][]float64{s.dx, s.dv, s.dw, s.dy}
-	least := func(length float64) float64 { // of all that have to be positive
+	least := func(length float64) float64 { // the greatest length that keeps all variables positive
 		out := math.Inf(1)
 		for k, at := range points {
 			for i, v := range at {
@@ -288,7 +289,7 @@ func lengths(t *testing.T, rng *rand.Rand, s *solver) {
 	}
 }
 
-// The best point is kept, and after a number of steps without a better one the method gives up.
+// The solver keeps the best point so far. It stops after a number of steps without a better point.
 func TestKeep(t *testing.T) {
 	one := Problem{Blocks: []Block{{Gain: []float64{1}, Uses: [][]float64{{1}}}}, Limits: []float64{1}}
 	s := newSolver(&one)
@@ -321,7 +322,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// Parts of a program that do not fit together are refused.
+// Programs whose parts do not match are refused.
 func TestRefusedPrograms(t *testing.T) {
 	nan := math.NaN()
 	for want, change := range map[string]func(*Problem){
@@ -355,8 +356,8 @@ func TestRefusedPrograms(t *testing.T) {
 	}
 }
 
-// The slopes of the least ratio's objective are the slopes of its barrier. Newton's step leads to the point where a
-// linear extrapolation of the slopes is 0.
+// The slopes of the objective of the least ratio are those of its barrier. At the end of Newton's step, a linear
+// extrapolation of the slopes is 0.
 func TestRatioStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 5))
 	for n := range 30 {
@@ -367,7 +368,7 @@ func TestRatioStep(t *testing.T) {
 		}
 		p.weight = 1 + 10*rng.Float64()
 		value := func() float64 { p.settle(); return p.barrier() - p.weight*math.Log(p.pace) }
-		// slopes by the pace and by each variable, as they are worked out.
+		// computed slopes, by the pace and by each variable
 		slopes := func() (all []float64) {
 			p.settle()
 			all = append(all, -p.weight/p.pace)

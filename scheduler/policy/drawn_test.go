@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// reasons keeps why jobs start, and why others do not.
+// reasons records why jobs start, and why other jobs do not.
 type reasons struct {
 	jobs []scheduler.Job
 	text strings.Builder
@@ -30,7 +30,7 @@ func (r *reasons) Decision(d *scheduler.Decision) {
 	r.text.WriteByte('\n')
 }
 
-// TestDrawn: schedules by hand, and the reasons that are given for them.
+// TestDrawn compares schedules with ones worked by hand, and checks the given reasons.
 func TestDrawn(t *testing.T) {
 	at, onGPU := schedulertest.At, schedulertest.OnGPU
 	malleable := func(least int, j scheduler.Job) scheduler.Job { j.Malleable, j.MinThreads = true, least; return j }
@@ -52,7 +52,7 @@ func TestDrawn(t *testing.T) {
 			3s B: first in the order
 			4s C: first in the order
 			`},
-		// C would end at 4, after B is to start at 3; D ends at 3.
+		// C would end at 4, but B starts at 3, so C may not pass B. D ends at 3, so it may.
 		{"easy", policy.Policy{Order: policy.FCFS, Backfill: policy.EASY}, cores(2),
 			[]scheduler.Job{at(0, 1, 3), at(1, 2, 1), at(2, 1, 2), at(2, 1, 1)}, `
 			A |111|
@@ -65,7 +65,8 @@ func TestDrawn(t *testing.T) {
 			3s B: first in the order
 			4s C: first in the order
 			`},
-		// A can make room for C, which passes B: B needs 5 cores, but A leaves at most 4. From 1 on A has 3 for 2 s.
+		// B needs 5 cores, but at most 4 become free when A shrinks. A shrinks for C, which passes B. From 1 on A has
+		// 3 cores for 2 s.
 		{"who does not fit is passed when cores are divided", policy.Policy{Order: policy.FCFS, Allocation: policy.MaxProp,
 			Backfill: policy.FirstFit}, cores(6),
 			[]scheduler.Job{malleable(2, at(0, 4, 8.5)), whole(at(1, 5, 2)), whole(at(1, 3, 2))}, `
@@ -73,8 +74,9 @@ func TestDrawn(t *testing.T) {
 			B | ........55|
 			C | 33|
 			`, ""},
-		// A and B are matched first. At 1 both have waited longer than half a second; A is faster on the GPU, which is free, and
-		// B takes the cores. D and E, which are shorter, wait for those that have waited too long: C until 4, D until 5.
+		// A and B are matched first. At 1 both have waited longer than half a second. A is faster on the GPU, which is
+		// free; B takes the cores. D and E are shorter, but wait for jobs that have waited too long: C until 4, D until
+		// 5.
 		{"allox starves nobody", policy.Policy{Order: "allox", Settings: policy.Settings{"starvation": time.Second / 2}},
 			schedulertest.TwoKinds, []scheduler.Job{onGPU(4, at(0, 2, 9)), onGPU(4, at(0, 2, 9)), onGPU(1, at(0, 2, 9)),
 				onGPU(2, at(1, 2, 9)), onGPU(1, at(2, 2, 9))}, `

@@ -2,7 +2,7 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// AllPairs are the rules of a policy under which every pair is looked at.
+// AllPairs is a policy that checks every pair of a job and an alternative, without shortcuts.
 type AllPairs struct{ Policy }
 
 func (p AllPairs) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {

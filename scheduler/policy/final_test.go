@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestPairsThatMayHaveRoom: looking only at jobs that may have room gives the same result as looking at
-// all jobs.
+// TestPairsThatMayHaveRoom checks that a shortcut changes nothing: checking only jobs that may have room gives the same
+// result as checking all jobs.
 func TestPairsThatMayHaveRoom(t *testing.T) {
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 5}, {Threads: 3, GPUs: 2, GPU: "V100"}}}
 	passed := 0

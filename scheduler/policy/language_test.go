@@ -7,10 +7,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestWordsOfArguments: the text of the reference about arguments follows from the choices that have
-// them.
+// TestWordsOfArguments checks the reference text of each argument, which is derived from the choices that have the
+// argument.
 func TestWordsOfArguments(t *testing.T) {
-	args := map[string][4]string{} // required, default, its words, doc
+	args := map[string][4]string{} // by argument: required, default, its words, doc
 	var names []string
 	for _, a := range policy.Arguments() {
 		required := ""
@@ -80,7 +80,7 @@ func TestWordsOfArguments(t *testing.T) {
 	}
 }
 
-// TestBadSettings: values that are out of range, of another type, or that no policy has.
+// TestBadSettings checks that settings are refused if they are out of range, of a wrong type, or unknown.
 func TestBadSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"quantum": "fast"}`: "setting quantum", `{"speed": "1"}`: "no policy reads it", `[]`: "cannot unmarshal",

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 )
 
-// TestSchedules: all policies produce the same schedules as before.
+// TestSchedules checks that all policies produce the recorded schedules.
 func TestSchedules(t *testing.T) {
 	schedulertest.Golden(t, "../testdata/golden.txt", true, false)
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestNodes: A takes two GPUs, B one, C two, on nodes with the GPUs 0 to 2, 3 and 4, and 5 and 6.
+// TestNodes places A with two GPUs, B with one and C with two. Node 0 has the GPUs 0 to 2, node 1 has 3 and 4, node 2
+// has 5 and 6.
 func TestNodes(t *testing.T) {
 	c := scheduler.Cluster{}
 	for _, n := range []int{3, 2, 2} {
@@ -18,10 +19,11 @@ func TestNodes(t *testing.T) {
 	}
 	for rule, want := range map[policy.Nodes]string{
 		policy.Any: "A 0-1, B 2, C 3-4",
-		// Where the least is left free: A fills the second node, B leaves one of the third, and C one of the first.
+		// A node with the fewest GPUs left is chosen. A fills node 1, B leaves one GPU of node 2, and C leaves one of
+		// node 0.
 		policy.Consolidated: "A 3-4, B 5, C 0-1",
-		// The node with the most room: A leaves one core of the first node, B one of the second. C goes to the third,
-		// and then to the first of three nodes with equal room.
+		// The node with the most room is chosen for each GPU. A leaves one core of node 0 and B one of node 1. C uses
+		// node 2, and then node 0, the first of three nodes with equal room.
 		policy.Spread: "A 0-1, B 3, C 2,5",
 	} {
 		jobs := schedulertest.Number([]scheduler.Job{

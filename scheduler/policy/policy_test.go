@@ -11,14 +11,14 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/stages/allox" // the orders of features are among those that are tested
+	_ "github.com/tfexp/tfexp/stages/allox" // its orders are tested too
 	_ "github.com/tfexp/tfexp/stages/gavel"
 	_ "github.com/tfexp/tfexp/stages/planned"
 	_ "github.com/tfexp/tfexp/stages/published"
 	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
-// A policy that is written down and read again has the same key.
+// A policy has the same key after it was written and read again.
 func TestPoliciesAreWrittenDown(t *testing.T) {
 	for _, p := range []policy.Policy{
 		{Order: policy.RoundRobin, Settings: policy.Settings{"quantum": 1500 * time.Millisecond}},
@@ -67,7 +67,7 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 }
 
-// A name is registered once.
+// A name can be registered only once.
 func TestNamesAreRegisteredOnce(t *testing.T) {
 	defer func() {
 		if recover() == nil {
@@ -80,12 +80,12 @@ func TestNamesAreRegisteredOnce(t *testing.T) {
 	})
 }
 
-// The actions and needs of a policy follow from its choices.
+// The actions that a policy takes and the facts that it needs follow from its choices.
 func TestFactsOfPolicies(t *testing.T) {
 	turn := policy.Settings{"quantum": time.Second}
 	for _, c := range []struct {
 		policy policy.Policy
-		want   string // what holds, of: pauses, orderPauses, estimates, follows, partial
+		want   string // which of these apply: pauses, orderPauses, estimates, follows, partial
 		title  string
 		text   string
 	}{
@@ -130,8 +130,8 @@ func TestFactsOfPolicies(t *testing.T) {
 	}
 }
 
-// TestMeaning: testdata/meaning.txt describes each order with each other choice: the implied choices, its actions, its
-// key, and its mistakes.
+// TestMeaning compares each order, with each choice of the other arguments, with testdata/meaning.txt. The file lists
+// the implied choices, actions, key and mistakes.
 func TestMeaning(t *testing.T) {
 	var b strings.Builder
 	write := func(p policy.Policy, set string) {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// atOneRate shares cores by trying all rates at which a member reaches one of its bounds, or leaves it.
+// atOneRate shares cores by trying all rates at which a member reaches or leaves one of its bounds.
 func atOneRate(cores int32, members []proportionMember) []int32 {
 	rates := []float64{0, 1e9}
 	for _, m := range members {
@@ -54,7 +54,7 @@ func atOneRate(cores int32, members []proportionMember) []int32 {
 	return nil
 }
 
-// Cores are shared at one rate, which the bounds of members cut, and by the largest remainders.
+// Cores are shared at one rate for all members, within the bounds of each. Rounding is by largest remainders.
 func TestDivideIsAtOneRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		members := make([]proportionMember, rapid.IntRange(0, 7).Draw(t, "members"))
@@ -82,7 +82,7 @@ func TestDivideIsAtOneRate(t *testing.T) {
 	})
 }
 
-// The numbers of a large cluster fit: cores and wants are multiplied.
+// Products of cores and requests of a large cluster do not overflow.
 func TestDivideALargeCluster(t *testing.T) {
 	members := []proportionMember{{Want: math.MaxInt32, High: math.MaxInt32}, {Want: math.MaxInt32, High: math.MaxInt32}}
 	divideInProportion(1<<30+1, members)

@@ -11,7 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of the schedules")
 
-// TestOtherSchedules guards the orders that the golden file of the kernel does not have, and those that plan again.
+// TestOtherSchedules checks orders that the kernel's golden file does not cover, and policies that place all jobs
+// again.
 func TestOtherSchedules(t *testing.T) {
 	var all []schedulertest.Combination
 	for _, victims := range []string{"longest_run", "smallest_request", "worst"} {
@@ -30,7 +31,7 @@ func TestOtherSchedules(t *testing.T) {
 	schedulertest.GoldenOf(t, "testdata/other.txt", all, true, *update)
 }
 
-// TestUsersSchedules: orders that share a cluster among users produce the same schedules as before.
+// TestUsersSchedules checks that orders that share a cluster among users produce the recorded schedules.
 func TestUsersSchedules(t *testing.T) {
 	var all []schedulertest.Combination
 	for _, order := range []policy.Order{"drf", "drf_sjf", "drf_exchange", "each_resource", "equal_share"} {

@@ -8,13 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Alarms equal a list of timers whose first valid one expires.
+// Alarms are compared with a plain list of timers.
 func TestAlarmsComeUpInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var alarms Alarms
 		var all []Timer
 		late := time.Duration(0)
-		given := map[int32]bool{} // the jobs whose timers do not count
+		given := map[int32]bool{} // jobs whose timers no longer count
 		counts := func(x Timer) bool { return !given[x.Of] }
 		t.Repeat(map[string]func(*rapid.T){
 			"late": func(t *rapid.T) {
@@ -70,8 +70,8 @@ func TestAlarmsComeUpInOrder(t *testing.T) {
 	})
 }
 
-// A timer that is set for the present instant is taken in the order of numbers, and needs no heap. A timer for an
-// earlier instant than the others' does.
+// A timer for the current instant is taken in the order of job numbers, and is not put into the heap. A timer for an
+// earlier instant than the last one is.
 func TestAlarmsOfOneInstant(t *testing.T) {
 	all := func(Timer) bool { return true }
 	var a Alarms
@@ -99,7 +99,8 @@ func TestAlarmsOfOneInstant(t *testing.T) {
 	}
 }
 
-// The row of alarms is as long as a few times those that count at a time: those before are written over.
+// The row of alarms reuses its memory. It stays a few times as long as the number of timers that count at the same
+// time.
 func TestAlarmsUseTheirRowAgain(t *testing.T) {
 	all := func(Timer) bool { return true }
 	var a Alarms

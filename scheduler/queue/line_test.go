@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// A line gives up a search after 32 jobs in vain, and says that it did not look at all of them.
+// A line gives up a search after 32 jobs that do not fit, and reports that it has not checked all jobs.
 func TestALineHasPatience(t *testing.T) {
 	for _, c := range []struct {
-		large, small int32 // jobs of two cores, and of one behind them
+		large, small int32 // number of jobs of two cores, and of jobs of one core behind them
 		want         int32
 		ok           bool
 	}{
@@ -25,7 +25,8 @@ func TestALineHasPatience(t *testing.T) {
 	}
 }
 
-// A line counts jobs at once while none in its middle has left, and else up to 32 of its places.
+// A line counts the jobs before a job at once if no job in the middle has left. Otherwise it counts over at most 32
+// places, and then gives up.
 func TestALineCountsWhatComesBefore(t *testing.T) {
 	var l line
 	slots := slotsFor(50)
@@ -48,9 +49,9 @@ func TestALineCountsWhatComesBefore(t *testing.T) {
 	}
 }
 
-// The places of jobs that have left are used again: the ring of a line is at most four times as long as the line was.
+// Places of jobs that have left are reused: the ring is at most four times as long as the line was.
 func TestALineUsesPlacesAgain(t *testing.T) {
-	for stay, size := range map[int32]int{1: 16, 7: 16, 8: 32, 15: 32, 16: 64} { // and one that comes and goes
+	for stay, size := range map[int32]int{1: 16, 7: 16, 8: 32, 15: 32, 16: 64} { // by number of jobs that stay
 		var l line
 		slots := slotsFor(300)
 		for j := range int32(300) {

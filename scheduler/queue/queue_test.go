@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The queue behaves as a sorted list that is searched from its front.
+// The queue behaves as a sorted list that is searched from the front.
 func TestQueueIsAnOrderedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const jobs = 400
 		q := New(jobs, true)
 		in := map[int32]bool{}
 		small := rapid.Int64Range(0, 6)
-		turn, inTurn := int64(0), rapid.Bool().Draw(t, "in turn") // each goes behind all others
+		turn, inTurn := int64(0), rapid.Bool().Draw(t, "in turn") // whether each inserted job goes behind all others
 		rank := func(t *rapid.T) int64 {
 			if turn++; inTurn {
 				return turn / 2
@@ -36,7 +36,7 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 				}
 				in[j] = !in[j]
 			},
-			"many": func(t *rapid.T) { // blocks are divided and joined
+			"many": func(t *rapid.T) { // many jobs, so that blocks are divided and joined
 				some := rapid.Int32Range(0, jobs)
 				lo, hi, add := some.Draw(t, "from"), some.Draw(t, "to"), rapid.Bool().Draw(t, "add")
 				span := rapid.Int64Range(1, 500).Draw(t, "span")
@@ -89,7 +89,7 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 	})
 }
 
-// Codes compare as lengths do, up to the eleven bits that they keep.
+// Codes of lengths have the order of the lengths, except for differences beyond the eleven leading bits.
 func TestCodesKeepTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Int64Min(0).Draw(t, "a"), rapid.Int64Min(0).Draw(t, "b")
@@ -106,7 +106,7 @@ func TestCodesKeepTheOrder(t *testing.T) {
 	}
 }
 
-// A sorted list has the inserted elements without the deleted ones, in order.
+// After insertions and deletions, a sorted list has the remaining elements in order.
 func TestSortedLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var list, want []int
@@ -123,14 +123,15 @@ func TestSortedLists(t *testing.T) {
 	})
 }
 
-// After 8 starts, and after each 16 more, Ahead has the 16 jobs that wait next, or those that there are.
+// Ahead returns the next 16 waiting jobs, or fewer if the queue is shorter, after 8 starts and then after every 16
+// starts.
 func TestAheadHasThoseThatWaitNext(t *testing.T) {
 	q := New(40, false)
 	for j := range int32(40) {
 		q.Insert(Key{Job: j}, Ask{Cores: 1})
 	}
 	var a Ahead
-	for range 2 { // instants
+	for range 2 { // two instants
 		a.Begin()
 		var said [][2]int32
 		for j := range int32(32) {
@@ -142,14 +143,14 @@ func TestAheadHasThoseThatWaitNext(t *testing.T) {
 		if want := [][2]int32{{8, 23}, {24, 39}}; !slices.Equal(said, want) {
 			t.Errorf("from and to are %v, want %v", said, want)
 		}
-		q.Insert(Key{Job: 0}, Ask{Cores: 1}) // the line has become a tree
+		q.Insert(Key{Job: 0}, Ask{Cores: 1}) // the queue now uses a tree and no line
 		for j := range int32(31) {
 			q.Insert(Key{Job: 1 + j}, Ask{Cores: 1})
 		}
 	}
 }
 
-// TestTimersComeUpInOrder takes timers out of a heap in the order of their instants and numbers.
+// TestTimersComeUpInOrder checks that a heap gives timers in order of time and then of number.
 func TestTimersComeUpInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var heap Timers

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Rounds that begin when the last one is over or nothing runs in it any more.
+// Without Fixed, a round begins when the last one is over or nothing runs in it any more.
 func TestRoundsFollowEachOther(t *testing.T) {
 	var r Rounds
 	if r.Next(5, true, true) != never || !r.Starts(true) {
@@ -30,7 +30,7 @@ func TestRoundsFollowEachOther(t *testing.T) {
 	}
 }
 
-// Fixed rounds start at the multiples of their length, while something runs or waits.
+// With Fixed, rounds begin at multiples of their length, while jobs run or wait.
 func TestFixedRounds(t *testing.T) {
 	r := Rounds{Length: 10, Fixed: true}
 	for _, c := range []struct {

@@ -11,8 +11,8 @@ func slotsFor(jobs int32) *slots {
 	return &s
 }
 
-// TestSlotsAreUsedAgain: of many jobs that pass through a queue of a few, few pages are in memory, and each job in the queue
-// keeps its number.
+// TestSlotsAreUsedAgain lets many jobs pass through a short queue. Only a few pages are in memory, and each job in the
+// queue keeps its slot.
 func TestSlotsAreUsedAgain(t *testing.T) {
 	const jobs, inQueue = 1_000_000, 3000
 	s, made := newSlots(jobs), map[*slotPage]bool{}

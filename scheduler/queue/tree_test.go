@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// sound compares a tree's summaries of its blocks with the jobs in them, and returns the number of blocks.
+// sound fails the test unless the summaries of a tree's blocks agree with the jobs in them. It returns the number of
+// blocks.
 func sound(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -68,7 +69,7 @@ func sound(t interface {
 	return len(row)
 }
 
-// planted is a tree of 640 jobs that came in order, in ten blocks.
+// planted returns a tree of 640 jobs that were inserted in order. It has ten blocks.
 func planted(t *testing.T) (*tree, *slots) {
 	t.Helper()
 	tree, slots := newTree(true), slotsFor(640)
@@ -81,8 +82,8 @@ func planted(t *testing.T) (*tree, *slots) {
 	return &tree, slots
 }
 
-// A block that has become small takes the jobs of the next one, if that has few too, wherever the remaining jobs are in
-// the block. The tree stays in order, and its counts are right.
+// If few jobs remain in a block and in the next one, the blocks are joined, wherever the jobs are in them. The tree
+// stays in order, and its counts are right.
 func TestSmallBlocksAreJoined(t *testing.T) {
 	for about, stays := range map[string]func(j int32) bool{
 		"every eighth":       func(j int32) bool { return j%8 == 0 },
@@ -119,14 +120,14 @@ func TestSmallBlocksAreJoined(t *testing.T) {
 	}
 }
 
-// A block that is full is halved by a job that comes in its midst; behind all others a job begins a new block.
+// A job that is inserted in the middle of a full block splits it in half. A job behind all others begins a new block.
 func TestFullBlocksAreDivided(t *testing.T) {
 	tree, slots := newTree(false), slotsFor(200)
 	for j := range int32(room) {
 		tree.insert(Key{Rank: 2 * int64(j), Job: j}, Ask{Cores: 2}, slots)
 	}
-	tree.insert(Key{Rank: 200, Job: 100}, Ask{Cores: 2}, slots) // behind
-	tree.insert(Key{Rank: 31, Job: 101}, Ask{Cores: 1}, slots)  // in the midst
+	tree.insert(Key{Rank: 200, Job: 100}, Ask{Cores: 2}, slots) // behind all others
+	tree.insert(Key{Rank: 31, Job: 101}, Ask{Cores: 1}, slots)  // in the middle
 	sound(t, &tree)
 	var sizes []int32
 	for b := tree.first; b != Nobody; b = tree.nodes[b].next {
@@ -137,7 +138,7 @@ func TestFullBlocksAreDivided(t *testing.T) {
 	}
 }
 
-// Class k is of the requests for 2^k cores on, up to less than twice as many; the last one of all greater ones.
+// Class k has the requests for 2^k to 2^(k+1)-1 cores. The last class has all larger requests.
 func TestClassesOfCores(t *testing.T) {
 	for cores, want := range map[int32]int{1: 0, 2: 1, 3: 1, 4: 2, 7: 2, 8: 3, 127: 6, 128: 7, 255: 7, 256: 7, 1 << 30: 7} {
 		if got := class(cores); got != want {
@@ -151,7 +152,7 @@ func TestClassesOfCores(t *testing.T) {
 	}
 }
 
-// A job is put into a block by moving those on the shorter side of it, if there is room on that side.
+// A job is inserted into a block by moving the jobs on the side with fewer of them, if there is room on that side.
 func TestTheShorterSideMoves(t *testing.T) {
 	for _, c := range []struct{ lo, hi, at, wantLo, wantHi, want int32 }{
 		{10, 20, 12, 9, 20, 11}, {10, 20, 18, 10, 21, 18}, {10, 20, 15, 10, 21, 15},

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// vendor has servers for some nodes, from some instant on.
+// vendor offers servers for some nodes, from a given time on.
 type vendor struct {
 	has          map[int]bool
 	from         time.Duration
@@ -40,7 +40,8 @@ func (s *vendor) Release(v int) error {
 
 func (s *vendor) From(_ int, at time.Duration) time.Duration { return max(at, s.from) }
 
-// site is a cluster of a node that stands (2 cores), one that is always wanted (4), and three on request (2, 4 and 4).
+// site is a cluster with a standing node (2 cores), a fixed node (4 cores), and three nodes on request (2, 4 and 4
+// cores).
 type site struct {
 	*testing.T
 	n       serverNodes
@@ -105,7 +106,7 @@ func free(m *cluster.Machine) string {
 	return strings.TrimSpace(b.String())
 }
 
-// A node that is always wanted is asked for at once, and again when it was lost; its warned time takes no new job.
+// A fixed node is requested at the start, and again after each loss. After a warning it takes no new jobs.
 func TestFixedNodes(t *testing.T) {
 	s := open(t, 1)
 	s.said("node_request 1")
@@ -117,7 +118,7 @@ func TestFixedNodes(t *testing.T) {
 		t.Errorf("%s are free, pending %v", free(s.machine), s.n.Pending())
 	}
 	s.n.Occupy(7, cluster.CoreSet{{Lo: 2, Hi: 4}})
-	s.n.Occupy(3, cluster.CoreSet{{Lo: 0, Hi: 3}}) // on both
+	s.n.Occupy(3, cluster.CoreSet{{Lo: 0, Hi: 3}}) // cores of both nodes
 	s.notice(scheduler.NodeWarned, 1, 2*time.Second, false)
 	if free(s.machine) != "2 0 0 0 0" || !s.n.Pending() {
 		t.Errorf("%s are free, pending %v", free(s.machine), s.n.Pending())
@@ -145,17 +146,17 @@ func TestFixedNodes(t *testing.T) {
 	}
 }
 
-// A job gets present servers first, then servers on their way, then as few more as suffice; if there is no server,
-// another node is requested.
+// A job gets present servers first, and then servers that were already requested. Then as few further servers as
+// necessary are requested. If there is no server for a node, another node is requested.
 func TestServe(t *testing.T) {
 	s := open(t, 2, 3, 4)
 	s.said()
 	s.serve(2, 1, true)
-	s.said() // the node that stands will do
+	s.said() // the standing node is enough
 	s.serve(3, 1, true)
 	s.said("node_request 3")
 	s.serve(4, 1, true)
-	s.said() // it is on its way
+	s.said() // node 3 was already requested
 	s.serve(4, 2, true)
 	s.said("node_request 4")
 	s.serve(4, 3, false)
@@ -176,7 +177,7 @@ func TestServe(t *testing.T) {
 	if served, err := s.n.Serve(cluster.Room{Cores: 3}, 1, []int32{4}, s.n.Rooms()); served || err != nil {
 		t.Errorf("a job bound to a node that is gone: %v, %v", served, err)
 	}
-	s.serve(3, 1, true) // there is no server for node 3
+	s.serve(3, 1, true) // the vendor has no server for node 3
 	s.said("node_request 4")
 	s.serve(3, 2, false)
 	if at := s.n.From(3, cluster.Room{Cores: 1}, 5); at != scheduler.Never {
@@ -192,7 +193,7 @@ func TestServe(t *testing.T) {
 	if at := s.n.From(2, cluster.Room{Cores: 1}, 5); at != 9 || s.n.ServerFrom(2, 11) != 11 {
 		t.Errorf("a server from %s", at)
 	}
-	// Whether there is something to order: while nodes are absent that can be asked for.
+	// Orders reports whether more servers could be requested, because nodes without one are left.
 	s = open(t, 2, 3, 4)
 	rooms = s.n.Rooms()
 	for left := range 3 {
@@ -243,25 +244,25 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// Nodes are given back when nothing has run on them for their idle time, but for those that a job waits for.
+// A node is given back when nothing has run on it for its idle time, except if a job waits for it.
 func TestIdleNodes(t *testing.T) {
 	s := open(t, 2, 3, 4)
 	rooms := s.n.Rooms()
-	for range 2 { // one on each of the nodes 3 and 4
+	for range 2 { // one job on each of the nodes 3 and 4
 		if served, err := s.n.Serve(cluster.Room{Cores: 4}, 1, nil, rooms); !served || err != nil {
 			t.Fatal(served, err)
 		}
 	}
 	s.notice(scheduler.NodeUp, 3, 1*time.Second, false)
-	s.notice(scheduler.NodeUp, 4, 1*time.Second, false) // which is never given back
+	s.notice(scheduler.NodeUp, 4, 1*time.Second, false) // never given back: its idle time is endless
 	if at := s.n.NextIdle(); at != time.Minute+time.Second {
 		t.Errorf("given back at %s", at)
 	}
-	cores := cluster.CoreSet{{Lo: 8, Hi: 10}} // of node 3
+	cores := cluster.CoreSet{{Lo: 8, Hi: 10}} // cores of node 3
 	s.n.Occupy(1, cores)
 	s.n.Occupy(2, cores)
 	s.n.Vacate(1, cores, 2*time.Second)
-	s.n.Vacate(9, cores, 2*time.Second) // was not there
+	s.n.Vacate(9, cores, 2*time.Second) // job 9 was not on the node
 	if at := s.n.NextIdle(); at != scheduler.Never {
 		t.Errorf("a node with a job is given back at %s", at)
 	}
@@ -273,11 +274,11 @@ func TestIdleNodes(t *testing.T) {
 	if s.n.NextIdle() != scheduler.Never || !s.n.Orders() {
 		t.Error("a node that has rested is to rest again")
 	}
-	s.serve(4, 2, true) // a job waits for both
+	s.serve(4, 2, true) // a job waits for both nodes
 	if err := s.n.GiveBack(); err != nil || len(s.shop.back) != 0 {
 		t.Errorf("%v are given back, %v", s.shop.back, err)
 	}
-	s.n.Rooms() // noJob waits any more
+	s.n.Rooms() // no job waits any more
 	if err := s.n.GiveBack(); err != nil || !slices.Equal(s.shop.back, []int{3}) || free(s.machine) != "2 0 0 0 4" {
 		t.Errorf("%v are given back, %v, %s are free", s.shop.back, err, free(s.machine))
 	}
@@ -289,7 +290,7 @@ func TestIdleNodes(t *testing.T) {
 		t.Errorf("%v are given back at the end, %v", s.shop.back, err)
 	}
 	s.said("node_down 4")
-	// One that has rested and is used again stays.
+	// A node that is used again after its idle time stays.
 	s = open(t, 3)
 	s.serve(4, 1, true)
 	s.notice(scheduler.NodeUp, 3, 0, false)
@@ -300,10 +301,10 @@ func TestIdleNodes(t *testing.T) {
 	if err := s.n.GiveBack(); err != nil || len(s.shop.back) != 0 {
 		t.Errorf("%v are given back, %v", s.shop.back, err)
 	}
-	// Where servers are rented, those on their way that noJob waits for are given back as well.
+	// If the policy rents servers, requested servers for which no job waits any more are also given back.
 	s = open(t, 2, 3)
 	s.n.Ready = func(int32) bool { return true }
-	s.serve(2, 1, true) // which stands
+	s.serve(2, 1, true) // fits on the standing node
 	s.serve(4, 1, true)
 	s.serve(4, 1, true)
 	if err := s.n.GiveBack(); err != nil || len(s.shop.back) != 0 {
@@ -322,7 +323,7 @@ func TestIdleNodes(t *testing.T) {
 	}
 }
 
-// In a cluster whose nodes all stand there is nothing to be done.
+// In a cluster of standing nodes, nothing is requested or given back.
 func TestStandingNodes(t *testing.T) {
 	var n serverNodes
 	if n.Pending() || n.Orders() || n.NextIdle() != scheduler.Never {

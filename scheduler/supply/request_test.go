@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// shop rents servers until it has none left.
+// shop rents out a limited number of servers.
 type shop struct{ left int }
 
 func (s *shop) Acquire(int) (*scheduler.Server, error) {
@@ -23,7 +23,7 @@ func (s *shop) Release(int) error { return nil }
 
 func (s *shop) From(_ int, at time.Duration) time.Duration { return at }
 
-// TestANodeOnRequest follows a node through its life: asked for by a job, up, idle, given back.
+// TestANodeOnRequest follows a node: a job requests it, it comes up, it is idle, and it is given back.
 func TestANodeOnRequest(t *testing.T) {
 	c := cluster.Cluster{Nodes: []cluster.Node{
 		{Name: "a", Threads: 2, Supply: cluster.OnRequest, Idle: time.Minute},
@@ -59,7 +59,7 @@ func TestANodeOnRequest(t *testing.T) {
 		t.Errorf("a node that a job has is given back at %s", at)
 	}
 	n.Vacate(0, cluster.CoreSet{{Lo: 2, Hi: 5}}, time.Minute)
-	n.Rooms() // nothing waits
+	n.Rooms() // no job waits
 	if at := n.NextIdle(); at != 2*time.Minute {
 		t.Errorf("it is given back at %s, a minute after its job ended at 1m", at)
 	}

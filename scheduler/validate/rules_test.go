@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// found validates some events, and returns the violations except for jobs without an end.
+// found validates events and returns the violations, except those about jobs without an end.
 func found(c scheduler.Cluster, jobs []scheduler.Job, before func(*validate.Validator), events ...scheduler.Event) (all []string) {
 	for i := range jobs {
 		jobs[i].Number = i
@@ -46,7 +46,7 @@ func cores(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, H
 
 func sec(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// A job of two workers on a core and a GPU each, and a parameter server without any.
+// The job has two workers on a core and a GPU each, and a parameter server without cores.
 func TestPartsOfRoles(t *testing.T) {
 	c := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2, GPUs: 1, GPU: "V100"}, {Threads: 2, GPUs: 1, GPU: "K80"}, {Threads: 2, GPUs: 1, GPU: "V100"}}}
 	job := scheduler.Job{Name: "j", Threads: 2, GPUs: 2, Special: &scheduler.Special{Roles: []scheduler.Role{{Name: "ps", Count: 1}, {Name: "worker", Count: 2, Threads: 1, GPUs: 1, GPU: "V100"}}}}
@@ -85,7 +85,7 @@ func TestPartsOfRoles(t *testing.T) {
 	}
 	check(t, "no parts", found(c, []scheduler.Job{job}, nil, scheduler.Event{Kind: scheduler.Arrive},
 		scheduler.Event{Kind: scheduler.Start, Cores: both, GPUs: gpus}), "has roles, but no parts")
-	// An elastic role may lose parts down to its least number, but starts whole.
+	// An elastic role may lose parts down to its minimum number, but starts with all parts.
 	job.Roles()[1].Elastic, job.Roles()[1].Min = true, 1
 	whole := scheduler.Event{Kind: scheduler.Start, Cores: both, GPUs: gpus, Layout: &cluster.Layout{Parts: []scheduler.Part{ps, one, two}}}
 	less := scheduler.Event{At: 1, Kind: scheduler.ResizeJob, Cores: cores(0, 1), GPUs: cores(0, 1), Layout: &cluster.Layout{Parts: []scheduler.Part{ps, one}}}
@@ -97,7 +97,7 @@ func TestPartsOfRoles(t *testing.T) {
 	check(t, "starts with one", found(c, []scheduler.Job{job}, nil, arrive, less), "has 1 parts of role \"worker\", less than 2")
 }
 
-// A divided job has its request in equal units: here a GPU with two cores each.
+// A divided job holds its request in equal units, here a GPU with two cores.
 func TestDividedJobs(t *testing.T) {
 	c := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4, GPUs: 2, GPU: "V100"}, {Threads: 4, GPUs: 2, GPU: "K80"}, {Threads: 4, GPUs: 2, GPU: "V100"}}}
 	for _, x := range []struct {
@@ -139,7 +139,7 @@ func TestDividedJobs(t *testing.T) {
 	}
 }
 
-// An elastic job has at least a GPU, and two cores with each.
+// An elastic job holds at least one GPU, and two cores with each GPU.
 func TestElasticJobs(t *testing.T) {
 	c := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 8, GPUs: 4}, {Threads: 8, GPUs: 4}}}
 	for _, x := range []struct {
@@ -157,7 +157,7 @@ func TestElasticJobs(t *testing.T) {
 	}
 }
 
-// The life of a node that comes and goes, and of a job on it.
+// A node comes and goes while a job runs on it.
 func TestLivesOfNodes(t *testing.T) {
 	c := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}, {Threads: 1, Supply: cluster.OnRequest}}}
 	node := func(at int, kind scheduler.EventKind) scheduler.Event {

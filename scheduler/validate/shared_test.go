@@ -9,8 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// A shares its GPU with B; A's speed next to B's class is known. C is of another class, and D comes
-// third.
+// A and B share a GPU. The speed of A next to B's class is known. C is of another class, and D arrives as the third.
 func TestSharedGPUs(t *testing.T) {
 	var jobs []scheduler.Job
 	for i, class := range []string{"x", "x", "y", "x"} {
@@ -27,7 +26,7 @@ func TestSharedGPUs(t *testing.T) {
 	with := &cluster.Beside{Job: 0, Name: "A"}
 	for name, test := range map[string]struct {
 		events []scheduler.Event
-		want   string // in the only violation
+		want   string // part of the only violation
 	}{
 		"two":           {[]scheduler.Event{start(0, 0, nil), start(1, 0, with)}, ""},
 		"not known":     {[]scheduler.Event{start(0, 0, nil), start(2, 0, with)}, "its speed together with it is not known"},

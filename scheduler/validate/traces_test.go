@@ -12,14 +12,14 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/validate"
-	_ "github.com/tfexp/tfexp/stages/planned"   // policies
-	_ "github.com/tfexp/tfexp/stages/published" // policies
+	_ "github.com/tfexp/tfexp/stages/planned"   // its policies are tested too
+	_ "github.com/tfexp/tfexp/stages/published" // its policies are tested too
 )
 
 var update = flag.Bool("update", false, "write the golden file of broken traces")
 
-// TestBrokenTraces: the traces that policies make are valid. Each is broken in several ways at random, and
-// testdata/broken.txt has the validator's findings: the number of broken rules, and the first one.
+// TestBrokenTraces validates the traces of many policies. Then it breaks each trace at random in several ways.
+// testdata/broken.txt has the number of violated rules and the first violation.
 func TestBrokenTraces(t *testing.T) {
 	var b strings.Builder
 	for i, tr := range schedulertest.Traces(t, 80) {
@@ -47,7 +47,7 @@ func TestBrokenTraces(t *testing.T) {
 	schedulertest.Text(t, "testdata/broken.txt", b.String(), *update)
 }
 
-// spoil changes an event or a result, and says how; an event that is to be left out is not.
+// spoil changes an event or a result and describes the change. If an event is to be left out, it only describes that.
 func spoil(rng *rand.Rand, events []scheduler.Event, o *scheduler.Outcome) string {
 	e := &events[rng.IntN(len(events))]
 	r := &o.Jobs[rng.IntN(len(o.Jobs))]

@@ -20,7 +20,7 @@ type trace []Event
 func (t *trace) Event(e *Event)   { *t = append(*t, *e) }
 func (*trace) Decision(*Decision) {}
 
-// job arrives at a second, and asks for some cores for some seconds.
+// job returns a job that arrives at a second and requests a number of cores for some seconds.
 func job(level, arrival, cores, seconds int, change func(*Job)) Job {
 	j := Job{
 		Priority: level, Arrival: time.Duration(arrival) * time.Second, Threads: cores,
@@ -32,8 +32,8 @@ func job(level, arrival, cores, seconds int, change func(*Job)) Job {
 	return j
 }
 
-// validCell is a small run with pauses, a resize and a gang, whose trace is
-// broken in every way that the validator is to notice.
+// validCell returns a small run with pauses, a resize and a gang. Tests break its trace in every way that the validator
+// must find.
 func validCell(t *testing.T) (Run, Outcome, []Event) {
 	t.Helper()
 	r := Run{
@@ -79,7 +79,7 @@ func validCell(t *testing.T) (Run, Outcome, []Event) {
 	return r, o, tr
 }
 
-// nth returns the index of the n-th event of a kind, from 0.
+// nth returns the index of the n-th event of a kind, counted from 0.
 func nth(events []Event, kind EventKind, n int) int {
 	for i, e := range events {
 		if e.Kind == kind {
@@ -92,7 +92,7 @@ func nth(events []Event, kind EventKind, n int) int {
 	return -1
 }
 
-// gang returns the start of the cell's gang, job 4.
+// gang returns the start event of job 4, the gang of the cell.
 func gang(events []Event) *Event {
 	i := slices.IndexFunc(events, func(e Event) bool { return e.Job == 4 && e.Kind == Start })
 	return &events[i]
@@ -222,11 +222,11 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 	}
 }
 
-// Any event that is left out, or done twice, is noticed.
+// The validator notices any event that is left out or repeated.
 func TestValidatorFindsEveryLostEvent(t *testing.T) {
 	r, o, events := validCell(t)
 	for i, e := range events {
-		if e.Kind == Request || e.Kind == Level { // they change nothing that is held
+		if e.Kind == Request || e.Kind == Level { // these change no holdings
 			continue
 		}
 		lost := slices.Delete(slices.Clone(events), i, i+1)
@@ -250,7 +250,7 @@ func TestValidatorKeepsABoundedNumber(t *testing.T) {
 	}
 }
 
-// More attempts than a job has are against the rules.
+// More attempts than a job's retries allow are a violation.
 func TestValidatorCountsRetries(t *testing.T) {
 	jobs := []Job{job(0, 0, 1, 2, nil)}
 	cores := CoreSet{{Lo: 0, Hi: 1}}
@@ -263,13 +263,13 @@ func TestValidatorCountsRetries(t *testing.T) {
 	}
 }
 
-// A server goes when its warning says, and not before, unless others decide that.
+// A server is lost at the time of its warning, and not earlier, unless it is given up.
 func TestServersKeepTheirWord(t *testing.T) {
 	c := Cluster{Nodes: []Node{{Threads: 1, Supply: cluster.Fixed}}}
 	for _, test := range []struct {
 		name      string
 		elsewhere bool
-		end       int // seconds
+		end       int // in seconds
 		valid     bool
 	}{
 		{"in time", false, 9, true},
