@@ -56,8 +56,8 @@ func TestLinearKeepsTheFirstUnit(t *testing.T) {
 	near(t, "intercept", e.Intercept, 0.5, 1e-12)
 }
 
-// The least data do not give narrow intervals: samples of one unit and of two say little of eight. Samples of 0.05 s
-// that were met twice by a moment in which the machine was half as fast gave 1.2 s, 1.05 to 1.35, for a job of 0.4 s.
+// Samples of one and two units must not give a narrow interval for eight units. In the second case, one of the units
+// takes three times as long as the others.
 func TestLinearFromOneUnitAndTwo(t *testing.T) {
 	for _, samples := range [][]Sample{
 		{{Length: 1, Wall: 0.05, Units: []float64{0.05}}},

@@ -169,7 +169,7 @@ func (r *Reporter) unknownRoot(t hcl.Traversal, e *Env) {
 	case root == "each":
 		r.Errorf(t.SourceRange(), "each is not available here",
 			"Only job, workload, hardware and policy blocks, and the condition of exclude, can read each.*. "+
-				"A baseline names axes by themselves, as in { gap = \"3m\" }.")
+				"In a baseline, write the axis without each, as in { gap = \"3m\" }.")
 	case slices.Contains(namespaces, root):
 		r.Errorf(t.SourceRange(), "Reference not available here", "%s.* cannot be read here.", root)
 	case len(t) == 1:

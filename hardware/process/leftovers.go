@@ -14,8 +14,8 @@ const (
 	maxDoubts  = 4                      // checks of orphans that have no environment
 )
 
-// killLeftovers kills the processes that a program has left running. If the program was asked to end, it first waits
-// for them until the deadline. It returns the number of processes that could not be killed within patience.
+// killLeftovers waits until the deadline for the processes that a program has left running, and then kills them. It
+// gives up after the time patience, and returns the number of processes that still run.
 func (p *program) killLeftovers(deadline func() time.Time, patience time.Duration) (stuck int) {
 	began := time.Now()
 	known := map[processID]bool{}

@@ -19,8 +19,8 @@ func (h freeAt) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *freeAt) Push(x any)        { *h = append(*h, x.(int)) }
 func (h *freeAt) Pop() any          { panic("no core goes away") }
 
-// BenchmarkBareHeap is the limit of a simulation of jobs that are served in their order by 16 cores: a heap of the
-// instants at which cores are free, and nothing else. TFEXP_LOG names a log of jobs; without one they are drawn.
+// BenchmarkBareHeap measures the least time in which 16 cores that serve jobs in order can be simulated. It only keeps
+// a heap of the instants at which cores become free. TFEXP_LOG names a log of jobs; without it, jobs are random.
 func BenchmarkBareHeap(b *testing.B) {
 	var arrivals, seconds []int
 	if name := os.Getenv("TFEXP_LOG"); name != "" {

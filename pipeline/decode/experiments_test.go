@@ -164,7 +164,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestDiagnosticJSON holds the machine's form of a diagnostic.
+// TestDiagnosticJSON compares the JSON of a diagnostic with a golden file.
 func TestDiagnosticJSON(t *testing.T) {
 	_, diags := decode.File("testdata/broken/argument_misspelled.hcl", decode.Options{Host: host})
 	out, err := json.MarshalIndent(diags, "", "  ")

@@ -120,7 +120,7 @@ func text(t *testing.T, file string) []byte {
 	}
 	plan := x.Plan()
 	field := func(name string, f reflect.Value) {
-		if f.Kind() == reflect.Slice && f.Len() <= most { // of pictures there are many, or few
+		if f.Kind() == reflect.Slice && f.Len() <= most { // a longer slice (pictures) is left out
 			for j := range f.Len() {
 				write(name, f.Index(j).Interface())
 			}

@@ -107,7 +107,7 @@ func TestComparisonsOfValues(t *testing.T) {
 		t.Error(d)
 	}
 	e.Plan.Compares[0].At = []record.Setting{{Name: "workload", Value: "v"}}
-	want = []string{"w: fcfs servers=2 load=0.5 of w / fcfs servers=2 load=0.5 of v: not enough replicates"} // one pair differs from all others
+	want = []string{"w: fcfs servers=2 load=0.5 of w / fcfs servers=2 load=0.5 of v: not enough replicates"} // only this pair has different workloads
 	if d := cmp.Diff(want, names(comparisons(t, e))); d != "" {
 		t.Error(d)
 	}

@@ -72,8 +72,8 @@ type FidelityMetric struct {
 	// DifferencePoints is the mean size, over these pairs, of the error of their difference in percent points: 3 where one
 	// takes 10% longer for real and 13% in simulation.
 	DifferencePoints float64 `json:"difference_error_points"`
-	// ChancePoints is what DifferencePoints would be, on average, of a simulation whose expectations are true: the
-	// replicates of two variants do not agree on their difference. It is 0 with a single replicate.
+	// ChancePoints is the mean DifferencePoints of a simulation without any error of its own. It is above 0 because
+	// real replicates differ from each other by chance. With a single replicate it is 0.
 	ChancePoints float64 `json:"difference_chance_points"`
 }
 

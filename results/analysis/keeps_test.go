@@ -144,7 +144,8 @@ func TestMissedThresholdsAreNotRanked(t *testing.T) {
 	}
 }
 
-// A comparison within groups of jobs is not the question: it is asked of all jobs, in all settings.
+// A comparison within groups of jobs is not the main question of an experiment. The main question is about all jobs,
+// in all settings.
 func TestComparisonsWithinGroupsAreNotTheQuestion(t *testing.T) {
 	e := &record.Experiment{}
 	for _, load := range []string{"1", "2"} {

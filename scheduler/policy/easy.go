@@ -12,7 +12,7 @@ const EASY Backfill = "easy"
 
 var _ = RegisterBackfill(BackfillChoice{
 	Choice: Choice{
-		Name: EASY, Title: "EASY backfill", Doc: "those that do not delay the first blocked job",
+		Name: EASY, Title: "EASY backfill", Doc: "jobs that do not delay the first blocked job",
 		Place: 3, Estimates: true,
 	},
 	Passes: true, Reserves: true, OneByOne: true, New: newPass,

@@ -42,7 +42,7 @@ func ranks(study, where string, ranking []RankingRow) pictures.Figure {
 	name := AdaptationRanks + "-" + study
 	caption := "The median rank over the seeds among all sequences (1 is the best), and below it the mean regret: " +
 		"how far the accuracy stays below the best. Darker is better. A frame means that the controller had " +
-		"no data of this scenario: it did not learn or try sequences there, and is no oracle."
+		"no data of this scenario: it neither learned nor tried sequences there."
 	if where != "" {
 		name += "-real"
 		caption += " Both compare the accuracy of real trainings with the accuracies of the table: a regret " +

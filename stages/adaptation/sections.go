@@ -513,8 +513,8 @@ func budgetSentence(courses []CourseRow) string {
 		if text != "" {
 			text += " "
 		}
-		text += fmt.Sprintf("At %s, the time left of the budget as the program has it differs from that of the "+
-			"scheduler by %s in the median, %s at 95%%, and %s at most: this includes the time that a report takes to arrive.",
+		text += fmt.Sprintf("At %s, the program and the scheduler differ in the time left of the budget, by %s in "+
+			"the median, %s at 95%%, and %s at most. This includes the time that a report takes to arrive.",
 			schema.Plural(len(told), "report"),
 			millis(stats.Quantile(told, 0.5)), millis(stats.Quantile(told, 0.95)), millis(told[len(told)-1]))
 	}

@@ -52,8 +52,8 @@ func TestBudgetsKept(t *testing.T) {
 	}
 	const want = "In 2 real trainings programs stopped 4.0 ms after the end of their budget in the median, and 6.0 " +
 		"ms after it at the latest; a step takes 5.0 ms in the median of the trainings, and 6.0 ms in the slowest. " +
-		"At 3 reports, the time left of the budget as the program has it differs from that of the scheduler by 2.0 " +
-		"ms in the median, 2.9 ms at 95%, and 3.0 ms at most: this includes the time that a report takes to arrive."
+		"At 3 reports, the program and the scheduler differ in the time left of the budget, by 2.0 " +
+		"ms in the median, 2.9 ms at 95%, and 3.0 ms at most. This includes the time that a report takes to arrive."
 	if got := budgetSentence(rows[:3]); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

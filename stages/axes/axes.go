@@ -16,7 +16,7 @@ var _ = plot.Register(plot.Kind{
 		Rank: 40, Name: Series,
 		Doc: "metrics against a numeric axis of the matrix, one line for each policy",
 		Args: []schema.Arg{
-			{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
+			{Name: "metric", Type: schema.String, DefaultDoc: "the metrics that the experiment compares, and the main ones",
 				Example: `"mean_waiting"`},
 			{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations",
 				Example: `"quantum"`},

@@ -28,7 +28,8 @@ type certainArgs struct {
 	//
 	//	within = "10%"
 	Within float64 `arg:"within" type:"share" default:"0.05" min:"0.0001" max:"0.9"`
-	// The compared metrics that must be decided. Others are compared with the replicates that these take.
+	// The metrics whose comparisons must be decided before replicates end. Other metrics are compared with the same
+	// replicates.
 	//
 	// Default: all that are compared.
 	//

@@ -58,7 +58,7 @@ type Submit struct {
 
 // Update changes the thread request of one job while the cell runs. Job has the job's class and running number.
 //
-// Changes the thread request of all jobs of the workload, or of the one that `job` names. Programs of jobs with a
+// Changes the thread request of all jobs of the workload, or of the job that `job` names. Programs of jobs with a
 // `budget` read in their control file the new allotment, whether it grew or shrank, and the remaining time. A change
 // after the end of a job does nothing.
 //

@@ -79,8 +79,8 @@ func accuracies(d *plot.Data) ([]plot.Figure, error) {
 			}
 			shown = append(shown, p)
 		}
-		caption := fmt.Sprintf("The median accuracy that jobs reported (%s), as long as half of those that finished train; "+
-			"a job that has ended keeps its last.", schema.Plural(jobs, "job")) + chosen +
+		caption := fmt.Sprintf("The median accuracy that jobs reported (%s), as long as half of the jobs that finished train; "+
+			"a job that has ended counts with its last accuracy.", schema.Plural(jobs, "job")) + chosen +
 			plot.SomeOf(plot.MostFacets, len(classes), "class")
 		title, columns := "Accuracy over time"+d.Where(s), d.Columns(min(panels.Columns, len(shown)))
 		out = append(out, plot.Figure{

@@ -28,7 +28,7 @@ var _ = Register(Kind{
 		Rank: 30, Name: Metrics,
 		Doc: "metrics with their intervals",
 		Args: []schema.Arg{
-			{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
+			{Name: "metric", Type: schema.String, DefaultDoc: "the metrics that the experiment compares, and the main ones",
 				Example: `"mean_waiting"`},
 			{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 		},

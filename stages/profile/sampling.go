@@ -530,7 +530,7 @@ const mostLonger = 3
 // leastGain is the least fraction of a prediction's variance that more samples must be able to reduce.
 const leastGain = 0.12
 
-// record stores the samples of some units again.
+// record stores the samples of the units i for which units[i] is true; they replace the stored samples.
 func (s *sampling) record(units []bool) error {
 	for i := range units {
 		if units[i] {

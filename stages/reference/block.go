@@ -42,10 +42,11 @@ type referenceArgs struct {
 	//
 	//	where = { instance = "v100" }
 	Where []schema.Setting `arg:"where"`
-	// The policy to which the numbers are relative: 0.7 means 30% less than this policy. Ours is the mean over the
-	// cells divided by the mean over the cells of this policy at the same values of the other axes.
+	// The policy to which the numbers are relative: 0.7 means 30% less than this policy. The result of
+	// tfexp is the mean over the cells, divided by the mean over the cells of this policy at the same values of the
+	// other axes.
 	//
-	// Default: the numbers are metrics themselves.
+	// Default: the numbers are not relative.
 	//
 	//	relative_to = policy.fcfs
 	RelativeTo string `arg:"relative_to" type:"policy"`

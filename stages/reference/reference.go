@@ -202,8 +202,8 @@ func sentences(ref Reference, rows []ReferencedRow) []string {
 		if n == 0 {
 			continue
 		}
-		line := fmt.Sprintf("%s of %s: ours is %s%% off on average, by at most %s.", m.Label(), ref.Name,
-			table.Number(relative.Value()), table.Number(largest))
+		line := fmt.Sprintf("%s of %s: results differ from the published numbers by %s%% on average, and by at most %s.",
+			m.Label(), ref.Name, table.Number(relative.Value()), table.Number(largest))
 		if missing > 0 {
 			line += fmt.Sprintf(" %d of its numbers have no finished cell.", missing)
 		}

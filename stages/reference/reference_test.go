@@ -70,12 +70,12 @@ func TestBeside(t *testing.T) {
 		t.Errorf("a metric that there is not: %+v", strange)
 	}
 	said := strings.Join(sentences(Reference{Name: "paper"}, rows), " ")
-	if !strings.Contains(said, "28.3% off on average, by at most 10.") || !strings.Contains(said,
+	if !strings.Contains(said, "28.3% on average, and by at most 10.") || !strings.Contains(said,
 		"1 of its numbers have no finished cell") {
 		t.Errorf("sentences: %s", said)
 	}
 	all := sentences(Reference{Name: "paper", Doc: "table 3"}, rows[:1])
-	if len(all) != 2 || all[0] != "paper: table 3" || strings.Contains(all[1], "no finished cell") || !strings.Contains(all[1], "20.0% off") {
+	if len(all) != 2 || all[0] != "paper: table 3" || strings.Contains(all[1], "no finished cell") || !strings.Contains(all[1], "by 20.0% on average") {
 		t.Errorf("of one number: %q", all)
 	}
 	if all := sentences(Reference{Name: "paper"}, rows[2:3]); len(all) != 1 || all[0] != "paper:" {

@@ -114,7 +114,7 @@ func (c *Controllers) Join(t *stages.Task, on scheduler.Engine, run *scheduler.R
 	if h.real == nil && h.sim == nil {
 		return nil, errors.New("there are controllers beside its jobs, and its engine cannot change jobs that run")
 	}
-	made := map[string]control.Controller{} // controllers, shared by the jobs of this run
+	made := map[string]control.Controller{} // by name and options; jobs share a controller
 	for i := range c.Jobs {
 		x := &c.Jobs[i]
 		choice, ok := control.Find(x.Controller)

@@ -110,7 +110,7 @@ type traceArgs struct {
 	//
 	//	throughputs = "throughputs.json.gz"
 	Throughputs string `arg:"throughputs"`
-	// The number of cores for one processor in the file.
+	// The number of cores that a job gets for each processor in the file.
 	//
 	//	threads_per_processor = 2
 	ThreadsPerProcessor int `arg:"threads_per_processor" default:"1" min:"1" max:"1024"`

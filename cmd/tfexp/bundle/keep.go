@@ -141,9 +141,9 @@ func (k *Kept) missing(most int64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the results have no copy of %s (%s in all), such as %s: on another machine, this experiment cannot be run with "+
-		"this folder alone; keep_inputs in its experiment block, now %s, bounds the copies", schema.Plural(n, "input file"),
-		inWords(size), largest.From, schema.FormatSize(most))
+	return fmt.Sprintf("the results have no copy of %s (%s in all), such as %s, so another machine cannot run the experiment from "+
+		"this folder alone; keep_inputs in the experiment block limits the size of all copies, now to %s",
+		schema.Plural(n, "input file"), inWords(size), largest.From, schema.FormatSize(most))
 }
 
 // inWords writes a number of bytes for people: "1.2 GiB".

@@ -105,8 +105,8 @@ func (l *lines) span(r Range) span { return span{l.position(r.Start), l.position
 
 func markdown(text string) any { return map[string]string{"kind": "markdown", "value": text} }
 
-// published returns the parameters of textDocument/publishDiagnostics for a file. Diagnostics about other files, which
-// the file names, are placed on the first line.
+// published returns the parameters of textDocument/publishDiagnostics for a file. The file may read other files, such
+// as tables; the diagnostics about these are placed on the first line.
 func published(uri string, version int, text string, found experiments.Diagnostics) any {
 	l := newLines(text)
 	list := []lspDiagnostic{}

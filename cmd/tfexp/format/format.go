@@ -80,7 +80,7 @@ type formatter struct {
 	files               []formatted // results for --json
 }
 
-// formatted is the result for a file; with --check, the result that formatting would have.
+// formatted is the result of formatting a file. With --check no file is changed.
 type formatted struct {
 	File    string `json:"file"`
 	Valid   bool   `json:"valid"` // whether its syntax is right

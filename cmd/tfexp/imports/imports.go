@@ -83,9 +83,9 @@ func importRunsCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", command.DefaultOut, "the `DIR` in which the folder of results is made")
-	f.StringVar(&o.name, "name", "", "the `NAME` of the results; by default that of the folder")
+	f.StringVar(&o.name, "name", "", "the `NAME` of the results; by default the name of the folder")
 	f.StringVar(&o.baseline, "baseline", "", "the `CONFIGURATION` that the others are compared with; by default the first")
-	f.StringSliceVar(&o.settings, "settings", nil, "the `NAMES` of the settings whose values the names of the folders have, as workers,gpu")
+	f.StringSliceVar(&o.settings, "settings", nil, "the `NAMES` of the settings, as workers,gpu; folder names contain their values")
 	f.IntVar(&o.steps, "steps", 0, "the last step of a whole run, `N`; by default runs end with their last row")
 	f.StringArrayVar(&o.columns, "column", nil, "the name of a column in the tables, as `fact=name` (may be repeated)")
 	f.StringArrayVar(&o.revoked, "revoked", nil, "a `VALUE` that marks a revoked server (may be repeated)")

@@ -36,7 +36,8 @@ type TrainingProgram struct {
 	Lines string
 	// Fixed is the variable with the number of epochs or steps; empty if none was found.
 	Fixed string
-	// Detached is a command in the program that starts another program and does not wait for it; empty for none.
+	// Detached is a command in the program that starts another program and does not wait for it; empty if the program
+	// has no such command.
 	Detached string
 	// Settings are the options of the program that a search can vary.
 	Settings []Setting

@@ -63,7 +63,8 @@ var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--
 // remarks matches comments of shells.
 var remarks = regexp.MustCompile(`(?m)(?:^|\s)#.*$`)
 
-// detaches returns the command in a shell script that starts another program and does not wait for it; empty for none.
+// detaches returns the command in a shell script that starts another program and does not wait for it. It returns ""
+// if the script has no such command.
 func detaches(text string) string {
 	if text = strings.TrimSpace(remarks.ReplaceAllString(text, "")); waits.MatchString(text) {
 		return ""
@@ -140,7 +141,8 @@ var shellCalls = regexp.MustCompile(`(?m)^[^#\n]*(?:os\.system|os\.popen|subproc
 // lists rewrites a Python list of words as shell text: ["sbatch", "run.sh"] becomes sbatch run.sh.
 var lists = strings.NewReplacer(`", "`, " ", `', '`, " ", "[", " ")
 
-// detached returns the command in a program that starts another program and does not wait for it; empty for none.
+// detached returns the command in a program that starts another program and does not wait for it. It returns "" if
+// the program has no such command.
 func detached(file string, raw []byte) string {
 	if isShell(file, raw) {
 		return detaches(string(raw))

@@ -19,8 +19,8 @@ import (
 type Program struct {
 	Name string
 	Doc  string // one sentence
-	// Params are its settings, in the order of the help. In experiment files they have these names; flags have dashes
-	// in place of underscores.
+	// Params are the settings of the program, in the order of its help. Experiment files use their names; flags have
+	// dashes in place of underscores.
 	Params []Param
 }
 

@@ -13,7 +13,7 @@ var _ = Register(Kind{
 
 var _ = Register(Kind{
 	Name: "water_filling", Title: "Water filling", Place: 2,
-	Doc: "as `max_min`, then the next slowest, and so on",
+	Doc: "as `max_min`; then the second slowest job as fast as possible, and so on",
 	New: func(Options) Divider { return waterFilling{} },
 })
 

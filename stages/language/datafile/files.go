@@ -76,7 +76,7 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 	case kind == "gzip":
 		text, err = gzip.NewReader(buffered)
 	case filepath.Ext(name) == ".tgz", filepath.Ext(name) == ".gz" && (kind == "" || kind == "zip"):
-		return nil, errors.New("it is not packed with gzip, as its name says")
+		return nil, errors.New("its name ends like a gzip file, but its content is not gzip")
 	case kind == "xz":
 		text, err = xz.NewReader(buffered)
 	case kind == "bzip2":

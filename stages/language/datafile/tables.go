@@ -163,7 +163,7 @@ func WrongLine(d *language.Decoder, na *eval.Args, m eval.Model, line int, summa
 	LineError(d.Finder, d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
 }
 
-// Numbers parses the first texts of a row as numbers of at least 0.
+// Numbers parses the first len(names) texts of a row as numbers of at least 0. Names are the columns, for errors.
 func Numbers(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, names ...string) ([]float64, bool) {
 	values := make([]float64, len(names))
 	for i, name := range names {

@@ -27,7 +27,7 @@ func TestWhatIsNoText(t *testing.T) {
 		{"a.csv.gz", whole, ""},
 		{"a.tar", "PK\x03\x04\x00", ""}, // a reader of archives reports this
 		{"a.csv", "PK\x03\x04" + lines, "packed with zip"},
-		{"a.csv.gz", "PK\x03\x04" + lines, "it is not packed with gzip"},
+		{"a.csv.gz", "PK\x03\x04" + lines, "its name ends like a gzip file"},
 		{"a.csv", "\xfd7zXZ\x00" + lines, "damaged"},
 		{"a.csv", "BZh9" + lines, "its compressed data are incomplete"},
 		{"a.csv", "\x28\xb5\x2f\xfd" + lines, "damaged"},

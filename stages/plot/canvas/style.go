@@ -220,7 +220,7 @@ const (
 	keyHeight   = 13.0
 )
 
-// Filled returns a function that draws the legend's sign of an area.
+// Filled returns a function that draws a filled area as a symbol in a legend.
 func Filled(fill color.Color) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		c.SetColor(fill)
@@ -228,7 +228,7 @@ func Filled(fill color.Color) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// Stroked returns a function that draws the legend's sign of a line.
+// Stroked returns a function that draws a line as a symbol in a legend.
 func Stroked(st draw.LineStyle) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		y := (box.Min.Y + box.Max.Y) / 2
@@ -236,7 +236,7 @@ func Stroked(st draw.LineStyle) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// Dotted returns a function that draws the legend's sign of points.
+// Dotted returns a function that draws a point as a symbol in a legend.
 func Dotted(fill color.Color) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		at := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}

@@ -29,7 +29,7 @@ func (p Price) Check() error {
 			return fmt.Errorf("a price of %g $/h is negative", v)
 		}
 		if i > 0 && p.Times[i] <= p.Times[i-1] {
-			return fmt.Errorf("the time %s of a price must be after the time %s before it", p.Times[i], p.Times[i-1])
+			return fmt.Errorf("the times of prices must increase, but %s comes after %s", p.Times[i], p.Times[i-1])
 		}
 	}
 	return nil

@@ -24,9 +24,9 @@ type provisionEvents []scheduler.Event
 func (e *provisionEvents) Event(one *scheduler.Event)   { *e = append(*e, *one) }
 func (e *provisionEvents) Decision(*scheduler.Decision) {}
 
-// TestStrategiesInTheKernel runs jobs with deadlines that can be met from the start by every strategy, on spot
-// servers that come and go at any instant and on servers on demand: those that plan by deadlines miss none, no
-// trace breaks a rule of renting, and with spot servers alone, or on demand, nothing of the other market is rented.
+// TestStrategiesInTheKernel runs every strategy on spot servers, which come and go at any instant, and on on-demand
+// servers. Each job can meet its deadline if it starts at once. Strategies that plan by deadlines miss no deadline,
+// and no trace breaks a rule of renting. With servers of one market only, no server of the other market is rented.
 func TestStrategiesInTheKernel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := func(name string, lo, hi int) time.Duration {

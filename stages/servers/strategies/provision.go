@@ -55,8 +55,9 @@ func inTime(v rental.View, choice rental.Market) rental.Market {
 
 // rentalSettings are the arguments that several strategies have.
 type rentalSettings struct {
-	// How often the strategy decides for each job, from its arrival; at least 1ms. It decides at once as well when a
-	// job has lost its server. Where servers come and go by a record, its step is the natural tick.
+	// The time between two decisions of the strategy for a job, from the job's arrival; at least 1ms. The strategy also
+	// decides as soon as a job has lost its server. If a record gives the times at which servers are available, use the
+	// record's step.
 	//
 	//	tick = "5m"
 	Tick time.Duration `arg:"tick,positive" least:"1ms" default:"10m"`

@@ -30,7 +30,7 @@ type tune struct {
 	Values map[string]cty.Value
 }
 
-// tuned is a tune block, with a copy of its job block whose arguments its settings replace.
+// tuned is a tune block and a copy of its job block. In the copy, the settings replace arguments of the same name.
 type tuned struct {
 	node     *eval.Node
 	job      *eval.Node // the copy of the job block

@@ -113,13 +113,13 @@ type Objective struct {
 
 // Objectives lists all objectives, by name.
 var Objectives = []Objective{
-	{Name: "accuracy", Higher: true, Doc: "the last accuracy, to be high"},
-	{Name: "cost", Doc: "what the trial cost, by its table or the prices of its servers, to be low"},
-	{Name: "loss", Doc: "the last training loss, to be low"},
-	{Name: "throughput", Unit: "1/s", Higher: true, Doc: "epochs (or steps) a second, to be high"},
-	{Name: "time", Unit: "s", Doc: "the time of the trial, to be short"},
-	{Name: "time_to_accuracy", Unit: "s", Target: "accuracy", Doc: "the service time until the first report of an accuracy of `target` or more"},
-	{Name: "time_to_loss", Unit: "s", Target: "loss", Doc: "the service time until the first report of a loss of `target` or less"},
+	{Name: "accuracy", Higher: true, Doc: "maximize the last accuracy"},
+	{Name: "cost", Doc: "minimize the cost of the trial, from its table or the prices of its servers"},
+	{Name: "loss", Doc: "minimize the last training loss"},
+	{Name: "throughput", Unit: "1/s", Higher: true, Doc: "maximize the epochs (or steps) per second"},
+	{Name: "time", Unit: "s", Doc: "minimize the time of the trial"},
+	{Name: "time_to_accuracy", Unit: "s", Target: "accuracy", Doc: "minimize the service time until the first report of an accuracy of `target` or more"},
+	{Name: "time_to_loss", Unit: "s", Target: "loss", Doc: "minimize the service time until the first report of a loss of `target` or less"},
 }
 
 // FindObjective returns the objective with the given name.

@@ -294,8 +294,8 @@ func (m *clusterModel) devices(l settingsLine, g *nodeGroup, all []slurm.Gres) {
 		if own := l.get("Gres"); own != "" && len(m.gres) == 0 {
 			text = own
 		}
-		m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the %d GPUs of a node are of one kind, and a job may get those of "+
-			"another type",
+		m.unmodeled(l[0], fmt.Sprintf("Gres=%s: all %d GPUs of a node count as one type, so a job may get GPUs of "+
+			"another type than it requests",
 			text, count))
 		for _, gpu := range types {
 			if gpu != "" {

@@ -113,7 +113,7 @@ func TestGresConf(t *testing.T) {
 				"NodeName=a[3-4] AutoDetect=nvml Name=gpu Type=k80 Count=2\n",
 			[]string{`node "a" { count = 2 threads = 4 gpus = 2 gpu = "v100" }`, `node "a_2" { count = 2 threads = 4 gpus = 2 gpu = "k80" }`}, nil},
 		{"two types on a node", "NodeName=a1 CPUs=4 Gres=gpu:3\n", "Name=gpu Type=a100 File=/dev/nvidia0\nName=gpu Type=t4 File=/dev/nvidia[1-2]\n",
-			[]string{"gpus = 3", `features = ["gpu:a100", "gpu:t4"]`, "Gres=gpu:a100:1,gpu:t4:2: the 3 GPUs of a node are of one kind"}, nil},
+			[]string{"gpus = 3", `features = ["gpu:a100", "gpu:t4"]`, "Gres=gpu:a100:1,gpu:t4:2: all 3 GPUs of a node count as one type"}, nil},
 		{"MIG", "NodeName=a1 CPUs=4 Gres=gpu:2\n",
 			"Name=gpu Type=1g.5gb MultipleFiles=/dev/nvidia0,/dev/nvidia-caps/nvidia-cap[21-22]\nName=gpu Type=1g.5gb MultipleFiles=/dev/nvidia0,/dev/nvidia-caps/nvidia-cap[30-31]\n",
 			[]string{`gpus = 2 gpu = "1g.5gb"`}, nil},

@@ -55,7 +55,7 @@ func TestResources(t *testing.T) {
 		`node "v" { count = 2 threads = 16 memory = "64000MiB" gpus = 4 gpu = "v100" }`,
 		`node "plain" { count = 1 threads = 16 memory = "64000MiB" gpus = 1 }`,
 		`features = ["gpu:a100_3g.20gb", "gpu:a100_1g.5gb"]`, "Gres=shard:8: only GPUs are counted",
-		"slurm.conf:4: Gres=gpu:A100_3g.20gb:2(S:0-1),gpu:a100_1g.5gb:3,shard:8: the 5 GPUs of a node are of one kind"} {
+		"slurm.conf:4: Gres=gpu:A100_3g.20gb:2(S:0-1),gpu:a100_1g.5gb:3,shard:8: all 5 GPUs of a node count as one type"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)
 		}

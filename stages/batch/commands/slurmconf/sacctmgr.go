@@ -414,12 +414,13 @@ func (t *Twin) noteMissingFacts() {
 		accounts = accounts || s.Account != ""
 		if s.QOS != "" && len(t.tables.qos) > 0 && !t.tables.names[s.QOS] {
 			t.unmodeled(setting{file: t.log, line: int(t.trace.Lines[i])},
-				fmt.Sprintf("the table of sacctmgr has no qos %s: its jobs have no limits by it, and the priority 0", s.QOS))
+				fmt.Sprintf("the table of sacctmgr has no qos %s: jobs with this qos have the priority 0 and no limits "+
+					"of the qos", s.QOS))
 		}
 	}
 	if bare > 0 && t.consumesMemory() {
-		t.unmodeled(at, fmt.Sprintf("%d jobs have no memory (mem= in ReqTRES or AllocTRES, or ReqMem): they take none, and a job that "+
-			"asks for none has all of its nodes in Slurm", bare))
+		t.unmodeled(at, fmt.Sprintf("%d jobs have no memory (mem= in ReqTRES or AllocTRES, or ReqMem): here they use no "+
+			"memory; in Slurm, a job that requests no memory gets all memory of its nodes", bare))
 	}
 	if !accounts {
 		t.unmodeled(at, "no job has an account (the column Account): limits and shares of accounts have no effect")
