@@ -172,7 +172,8 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 			part += " has the " + extreme(q.Metric, len(q.Entries))
 		}
 		part += q.in(p, fields, of, len(parts) == 0)
-		if notes := q.notes(&o, fields, winners, base); len(notes) > 0 {
+		// Of many settings, the notes on the first entry are enough for a sentence: the table has the others.
+		if notes := q.notes(&o, fields, winners, base); len(notes) > 0 && (len(parts) == 0 || of <= mostSettings) {
 			part += " (" + strings.Join(notes, "; ") + ")"
 		}
 		parts = append(parts, part)
@@ -196,7 +197,11 @@ func (q *Question) worst(p record.Plan) string {
 		for k := range q.Fields {
 			if c := o.Change(k); q.At != nil && c.worth() < 0 && math.Abs(c.Ratio-1) > most {
 				most = math.Abs(c.Ratio - 1)
-				text = fmt.Sprintf("the greatest loss is that of %s%s, %s", o.Name, q.in(p, []int{k}, 0, true), c.Signed())
+				where := "" // of many settings, the table names the one
+				if len(q.Fields) <= mostSettings {
+					where = q.in(p, []int{k}, 0, true)
+				}
+				text = fmt.Sprintf("the greatest loss is that of %s%s, %s", o.Name, where, c.Signed())
 			}
 		}
 	}
