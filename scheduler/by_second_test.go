@@ -131,8 +131,8 @@ func (s *secondly) turns(now int) {
 	}
 }
 
-// shortest does what the shortest remaining time first does in one second. Waiting jobs start in this order. A job that
-// does not fit pauses jobs with more remaining time, the longest running first, if that makes enough room. Otherwise no
+// shortest acts as the shortest remaining time first in one second. Waiting jobs start in this order. A job that does
+// not fit pauses jobs with more remaining time, the longest running first, if that makes enough room. Otherwise no
 // other job starts.
 func (s *secondly) shortest(now int) {
 	for {

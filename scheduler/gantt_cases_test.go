@@ -194,7 +194,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C takes the free cores, and those of A, which it pauses. A resumes when cores are free.
+		// C takes the free cores and pauses A for more. A resumes when cores are free.
 		name: "priority, always attend, pause", cores: 2,
 		policy: Policy{Order: Priority, Allocation: AlwaysAttend, Preemption: PausePreemption},
 		jobs:   []Job{level(1, at(0, 2, 3)), level(0, at(1, 4, 1))},

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Each invalid property of a job is an error of its own, and valid jobs are accepted.
+// Each invalid property of a job is a separate error, and valid jobs are accepted.
 func TestCheck(t *testing.T) {
 	roles := func(change func(*Role)) func(*Job) {
 		return func(j *Job) {

@@ -105,7 +105,7 @@ func easy(n *naive, first, j int) bool {
 	return fitsIn(&n.jobs[first], left)
 }
 
-// holds returns what a user's jobs hold, as fractions of the node's cores, GPUs and memory.
+// holds returns the holdings of a user's jobs, as fractions of the node's cores, GPUs and memory.
 func (n *naive) holds(user string) (parts [3]float64) {
 	for j := range n.ends {
 		if n.jobs[j].User == user {

@@ -127,8 +127,8 @@ func TestNewsLeadsToDispatch(t *testing.T) {
 }
 
 // A has 8 units of 1 s on its 4 cores. After 2.5 s it gets 2 cores, on which a unit takes 2 s. So its third and
-// fourth units, which are reported together, take 0.5 s on 4 cores and 3 s on 2. While B, which is shorter, pauses A, A holds
-// nothing.
+// fourth units, which are reported together, take 0.5 s on 4 cores and 3 s on 2. While A is paused for B, which is
+// shorter, A holds nothing.
 func TestWhatAUnitHeld(t *testing.T) {
 	jobs := []Job{malleable(at(0, 4, 8)), at(9, 4, 1)}
 	_, _, m := online(t, Policy{Order: "srtf"}, 4, jobs, []float64{8, 1}, []int{8, 1},

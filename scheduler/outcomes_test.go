@@ -7,8 +7,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// When a job ends, its counts go into its result and are dropped. The result of a job without counts is that of a job
-// that has not arrived, and does not depend on previous jobs.
+// When a job ends, its counts go into its result and are dropped. A job without counts has the result of a job that has
+// not arrived. It does not depend on previous jobs.
 func TestFates(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		f := newOutcomes(3, keep)

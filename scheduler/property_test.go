@@ -53,7 +53,7 @@ func drawCluster(t *rapid.T) Cluster {
 	return c
 }
 
-// drawJobs draws jobs each of which fits on the cluster.
+// drawJobs draws jobs. Each job fits on the cluster.
 func drawJobs(t *rapid.T, c Cluster, plain bool) ([]Job, []simulated.Scaling) {
 	n := rapid.IntRange(1, 12).Draw(t, "jobs")
 	jobs := make([]Job, n)

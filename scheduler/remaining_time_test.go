@@ -42,8 +42,8 @@ func TestProportional(t *testing.T) {
 	}
 }
 
-// With progress by cores, the completed work is the core time without that of failed attempts. Otherwise it is the sum
-// of the reported progress.
+// With progress by cores, the completed work is the core time without the core time of failed attempts. Otherwise it is
+// the sum of the reported progress.
 func TestAccounts(t *testing.T) {
 	const hour = time.Hour
 	cores := newProgressAccount(Proportional{}, 2)

@@ -69,7 +69,7 @@ func set(pairs ...string) (s []control.Setting) {
 	return s
 }
 
-// desk returns a host of two jobs, of which the second one has a controller.
+// desk returns a host of two jobs. Only the second job has a controller.
 func desk(t *testing.T, w *world, list ...control.Action) (*controllerHost, *answers) {
 	t.Helper()
 	c := &answers{list: list}

@@ -31,7 +31,7 @@ func TestVictimsAreInOrder(t *testing.T) {
 }
 
 // A list returns the jobs that rank worse than a given job. They are in the order of their keys or places, the last
-// first. Earlier insertions and removals have no influence. Ranks may change when the list is told to forget them.
+// first. Earlier insertions and removals have no influence. Ranks may change when the list has forgotten them.
 func TestWorseJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const jobs = 12

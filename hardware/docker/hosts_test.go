@@ -42,7 +42,7 @@ func overTCP(t *testing.T, h *Host) *Host {
 	return other
 }
 
-// With several hosts each node is a daemon. The cores of the second node are numbered after those of the first, and are
+// With several hosts each node is a daemon. The cores of the second node are numbered after the first node's, and are
 // CPUs of the second host. A daemon on another machine does not see files of this one, so the engine sends the
 // allotments into the containers of its jobs.
 func TestSeveralHosts(t *testing.T) {

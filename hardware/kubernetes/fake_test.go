@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// fakeCluster is a fake API server with controllers and kubelets, all in this process. It supports what the tests of
-// faults need, and acts as Kubernetes 1.36 does.
+// fakeCluster is a fake API server with controllers and kubelets, all in this process. It acts as Kubernetes 1.36 does,
+// and has only the parts that the tests of faults need.
 type fakeCluster struct {
 	*httptest.Server
 
-	// refuse returns an answer that replaces the server's own, or nil. what is a call such as "create jobs" or "watch
-	// pods".
+	// refuse returns an answer that replaces the server's own, or nil. Its first argument is a call such as "create
+	// jobs" or "watch pods".
 	refuse func(what, name string) *fakeRefusal
 	// lose reports whether to cut the connection after a call was carried out.
 	lose func(what string) bool

@@ -81,8 +81,8 @@ func TestClocksThatJump(t *testing.T) {
 	}
 }
 
-// The output of jobs becomes reports of finished units, of which the latest for each job counts. The engine wakes up at
-// a job's first unit and whenever the number of its units has doubled.
+// The output of jobs becomes reports of finished units. Only the latest report of each job counts. The engine wakes up
+// at a job's first unit and whenever the number of its units has doubled.
 func TestBoard(t *testing.T) {
 	var now time.Duration
 	wake := make(chan struct{}, 1)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestJobsAreNoOtherPrograms checks that the usage of a job does not count as load of other programs: tfexp and its
-// jobs use the total usage minus that of others.
+// jobs use the total usage minus the usage of others.
 func TestJobsAreNoOtherPrograms(t *testing.T) {
 	used := func() (seconds float64) {
 		times, err := cpu.Times(true)

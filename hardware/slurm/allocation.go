@@ -79,7 +79,7 @@ func (p *nodePool) submit(nodes []int) error {
 	return nil
 }
 
-// follow reads the output of a salloc until it ends. It takes the granted nodes, or records why there are none.
+// follow reads the output of a salloc until it ends. It takes the granted nodes, or records why Slurm grants none.
 func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 	var said strings.Builder
 	var reading sync.WaitGroup

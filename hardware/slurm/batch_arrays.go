@@ -22,7 +22,7 @@ import (
 // them.
 type BatchSystem struct{}
 
-// requestOf returns what each task of an array requests from the cluster.
+// requestOf returns the request of each task of an array to the cluster.
 func requestOf(a engine.Array) Request {
 	more := maps.Clone(a.Args)
 	delete(more, "partition")

@@ -143,7 +143,7 @@ type enclosingAllocation struct {
 	nodes, threads int
 }
 
-// currentAllocation returns the allocation that tfexp runs in, or the zero value if there is none.
+// currentAllocation returns the allocation that tfexp runs in, or the zero value if tfexp runs outside of allocations.
 func currentAllocation() enclosingAllocation {
 	a := enclosingAllocation{job: os.Getenv(EnvJob)}
 	if a.job == "" {

@@ -64,7 +64,7 @@ func (p *nodePool) warnAllocation(a *allocation) {
 	}
 }
 
-// warnNode tells the engine that node v will be taken away at a time. mu must be held.
+// warnNode informs the engine that node v will be taken away at a time. mu must be held.
 func (p *nodePool) warnNode(v int, until time.Time) {
 	if p.slots[v].state != slotUp {
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// nodeState is the state of a node as the scheduler has been told. It is nodeAway before the scheduler requests the
-// node, and after its loss.
+// nodeState is the state of a node in the scheduler's view. It is nodeAway before the scheduler requests the node, and
+// after its loss.
 type nodeState uint8
 
 const (

@@ -92,7 +92,7 @@ func CheckRequest(ctx context.Context, r Request) error {
 	return err
 }
 
-// holds returns an error if a request exceeds what the partition allows.
+// holds returns an error if a request exceeds a limit of the partition.
 func (p Partition) holds(r Request) error {
 	nodes := max(r.Nodes, 1)
 	switch {

@@ -20,8 +20,8 @@ type Request struct {
 	More                                map[string]string
 }
 
-// Args returns the arguments for sbatch and salloc. Those of More come last and override others. A name of More with an
-// empty value is a flag.
+// Args returns the arguments for sbatch and salloc. The arguments of More come last and override others. A name of More
+// with an empty value is a flag.
 func (r Request) Args() []string {
 	var args []string
 	add := func(name, value string) {

@@ -177,7 +177,7 @@ func (s *session) Close() error {
 	return errors.Join(errs...)
 }
 
-// interrupt tells srun to end together with the processes that it has started. hangUp tells salloc to end; a salloc
+// interrupt is a signal that ends srun together with the processes that it has started. hangUp ends salloc; a salloc
 // with an allocation ignores other signals. If somebody cancels its allocation at the same time, salloc may wait
 // endlessly for its program.
 const interrupt, hangUp = syscall.SIGTERM, syscall.SIGHUP

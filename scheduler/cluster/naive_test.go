@@ -271,7 +271,7 @@ func TestOwnersAndWords(t *testing.T) {
 	}
 }
 
-// TestPlacesOfFewNodes checks what is found on single nodes, both the first one and others.
+// TestPlacesOfFewNodes checks queries about single nodes, both the first node and others.
 func TestPlacesOfFewNodes(t *testing.T) {
 	m := NewMachine(Cluster{Nodes: []Node{{Threads: 2, Rack: "a"}, {Threads: 4, GPUs: 2}, {Threads: 4, Rack: "a"}, {Threads: 1}}})
 	if want := []int32{0, 1, 0, 3}; !slices.Equal(m.Racks, want) {

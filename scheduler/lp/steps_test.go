@@ -356,7 +356,7 @@ func TestRefusedPrograms(t *testing.T) {
 	}
 }
 
-// The slopes of the objective of the least ratio are those of its barrier. At the end of Newton's step, a linear
+// The objective and the barrier of the least ratio have the same slopes. At the end of Newton's step, a linear
 // extrapolation of the slopes is 0.
 func TestRatioStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 5))

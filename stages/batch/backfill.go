@@ -216,7 +216,7 @@ func (s *slide) begin(words int) {
 
 // move moves the range to the windows that overlap the time from from to end, and removes from on the nodes that are
 // reserved in one of them. Successive calls must not go back in time. later is the earliest time at which a removed
-// node may become free; 0 if there is none.
+// node may become free; 0 if no node may.
 func (s *slide) move(windows []window, from, end time.Duration, on bitmap) (later time.Duration) {
 	for ; s.next < len(windows) && windows[s.next].from <= end; s.next++ {
 		s.behind.and(windows[s.next].free)
@@ -245,7 +245,7 @@ func (s *slide) move(windows []window, from, end time.Duration, on bitmap) (late
 	return later
 }
 
-// more returns the end of the first window after which a node of on becomes free; 0 if there is none up to end.
+// more returns the end of the first window after which a node of on becomes free; 0 if no node does before end.
 func (s *slide) more(windows []window, end time.Duration, on bitmap) time.Duration {
 	for i := s.first; i+1 < len(windows); i++ {
 		for k, word := range windows[i+1].free {

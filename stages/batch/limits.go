@@ -101,7 +101,7 @@ func (c *counters) holds(m *jobRecord, j *scheduler.Job) string {
 }
 
 // jobs checks the limits on running jobs and on time limits. It returns a description of the exceeded limit; empty if
-// there is none.
+// no limit is exceeded.
 func (c *counters) jobs(m *jobRecord, j *scheduler.Job) string {
 	for _, q := range m.rules() {
 		switch {

@@ -378,7 +378,7 @@ func (p *periodic) begin(job int32, shares []share, why string) error {
 	return p.Start(job, j.Request(), p.buffers.unitNodes, why)
 }
 
-// demand is what a waiting job requests: a number of equal units.
+// demand is the number of equal units that a waiting job requests.
 type demand struct {
 	*jobRecord
 	unit    cluster.Room

@@ -49,7 +49,7 @@ type Reservation struct {
 }
 
 // removeReserved removes from on the nodes that reservations deny to a job at some time between from and to. later is
-// the earliest end of these reservations; 0 if there are none. If the job names a reservation that is not active, on
+// the earliest end of these reservations; 0 if no nodes were removed. If the job names a reservation that is not active, on
 // becomes empty and later is the reservation's start.
 func (p *periodic) removeReserved(m *jobRecord, from, to time.Duration, on bitmap) (later time.Duration) {
 	for _, r := range p.reservations {

@@ -145,7 +145,7 @@ func (t *timeline) coresAt(on bitmap, ends int, rooms []cluster.Room) {
 	}
 }
 
-// next returns the index of the first job at or after from that holds some of the nodes; -1 if there is none.
+// next returns the index of the first job at or after from that holds some of the nodes; -1 if no job does.
 func (t *timeline) next(on bitmap, from int) int {
 	for i := from; i < len(t.running); i++ {
 		for (i == from || i%few == 0) && i < len(t.running) && !t.mark(i/few).next.overlaps(on) {
