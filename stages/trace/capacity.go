@@ -37,7 +37,7 @@ func capacity(d *language.Decoder, s *experiment.Spec) {
 			large[t] = map[int]bool{}
 			traces = append(traces, t)
 		}
-		f := &traceCapacity{Checker: c, files: d.Finder, t: t, h: h, divides: m.divides, large: large[t]}
+		f := &traceCapacity{Checker: c, files: d.Finder, t: t, h: h, policy: cell.Policy, large: large[t]}
 		f.jobs()
 		f.resizes()
 	}
@@ -57,12 +57,12 @@ func capacity(d *language.Decoder, s *experiment.Spec) {
 // traceCapacity checks the jobs of one trace on one hardware.
 type traceCapacity struct {
 	*language.Checker
-	files   language.Finder
-	t       *experiment.Trace
-	h       *experiment.Hardware
-	divides bool         // whether the policy divides jobs over nodes
-	large   map[int]bool // jobs without room; the check adds to it
-	count   int          // number of errors
+	files  language.Finder
+	t      *experiment.Trace
+	h      *experiment.Hardware
+	policy *experiment.Policy
+	large  map[int]bool // jobs without room; the check adds to it
+	count  int          // number of errors
 }
 
 // atLine reports an error at a line of the trace, unless there were too many errors.
@@ -79,17 +79,27 @@ type oversizedJobs struct {
 }
 
 // sentence names the jobs that are too large, and suggests a remedy.
-func (g oversizedJobs) sentence(t *experiment.Trace) string {
-	who := fmt.Sprintf("job %q %s.", t.Jobs[g.first].Name, g.Reason)
+func (g oversizedJobs) sentence(f *traceCapacity) string {
+	j := &f.t.Jobs[g.first]
+	who := fmt.Sprintf("job %q %s.", j.Name, g.Reason)
 	if g.jobs == 1 {
-		return "The " + who
-	}
-	if g.Argument == unmeasured {
+		who = "The " + who
+	} else if g.Argument == unmeasured {
 		return fmt.Sprintf("%d jobs cannot run, the first on line %d: the %s\nAdd these to the table, give the hardware a "+
-			"type of GPU that it has, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
+			"type of GPU that it has, or leave such jobs out with --lenient.", g.jobs, f.t.Lines[g.first], who)
+	} else {
+		who = fmt.Sprintf("%d jobs ask for too much, the first on line %d: the %s", g.jobs, f.t.Lines[g.first], who)
 	}
-	return fmt.Sprintf("%d jobs ask for too much, the first on line %d: the %s\nGive the hardware larger nodes, "+
-		"divide jobs over nodes, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
+	divide := "divide jobs over nodes"
+	if r := j.Demand(); !f.policy.Divides() && j.Divisible() {
+		if r.Divided = true; language.CapacityProblemOf(r, f.h) == nil {
+			divide = fmt.Sprintf("divide jobs over nodes (nodes = \"any\" in the policy %q)", f.policy.Name)
+		}
+	}
+	if g.jobs == 1 && divide == "divide jobs over nodes" {
+		return who
+	}
+	return fmt.Sprintf("%s\nGive the hardware larger nodes, %s, or leave such jobs out with --lenient.", who, divide)
 }
 
 func (f *traceCapacity) jobs() {
@@ -104,7 +114,7 @@ func (f *traceCapacity) jobs() {
 			continue
 		}
 		r := j.Demand()
-		r.Divided = f.divides && j.Divisible()
+		r.Divided = f.policy.Divides() && j.Divisible()
 		m, ok := known[r]
 		if !ok {
 			m = language.CapacityProblemOf(r, f.h)
@@ -137,7 +147,7 @@ func (f *traceCapacity) jobs() {
 	}
 	for _, g := range groups {
 		if !f.Spec.Lenient {
-			f.atLine(f.t.Lines[g.first], g.Summary, g.sentence(f.t))
+			f.atLine(f.t.Lines[g.first], g.Summary, g.sentence(f))
 		}
 	}
 }
@@ -147,7 +157,7 @@ func (f *traceCapacity) fitSomehow() []bool {
 	fit := make([]bool, len(f.t.Blocks))
 	for k, b := range f.t.Blocks {
 		fit[k] = b.Chosen && slices.ContainsFunc(b.WithAlternatives(), func(a *experiment.Job) bool {
-			return a.On(f.h) || f.divides && a.Reaches(f.h)
+			return a.On(f.h) || f.policy.Divides() && a.Reaches(f.h)
 		})
 	}
 	return fit
