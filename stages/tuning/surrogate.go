@@ -156,6 +156,7 @@ func (l *landscape) cuts() pictures.Figure {
 	}
 	lo, hi := l.bounds()
 	title := "The objective by setting – " + l.name
+	columns := min(2, n)
 	rows := (n + 1) / 2
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Surrogate + "-" + l.name, Kind: Surrogate, Title: title,
@@ -166,7 +167,7 @@ func (l *landscape) cuts() pictures.Figure {
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*cutHeight,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
-			w, h := (c.Max.X-c.Min.X)/2, (c.Max.Y-c.Min.Y)/vg.Length(rows)
+			w, h := (c.Max.X-c.Min.X)/vg.Length(columns), (c.Max.Y-c.Min.Y)/vg.Length(rows)
 			for d := range n {
 				x, y := c.Min.X+vg.Length(d%2)*w, c.Max.Y-vg.Length(d/2)*h
 				panel := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{

@@ -75,6 +75,32 @@ func drawAll(t *testing.T, e *record.Experiment) []record.Picture {
 	return list
 }
 
+// TestPictureOfOneSetting: its only panel is as wide as the picture.
+func TestPictureOfOneSetting(t *testing.T) {
+	e := experiment(t, 8)
+	one := trial.Asked.Of(&e.Plan)[:1]
+	one[0].Settings = one[0].Settings[:1]
+	trial.Asked.Set(&e.Plan, one)
+	e.Beyond = slices.DeleteFunc(e.Beyond, func(c record.Cell) bool {
+		return record.FeatureValueOf[trial.Ref](c.Beyond).Tuning > 0
+	})
+	for _, c := range trial.Cells(e) {
+		c.Trial.Settings = c.Trial.Settings[:1]
+	}
+	for _, p := range drawAll(t, e) {
+		if p.Name != "surrogate-t" {
+			continue
+		}
+		raw, err := os.ReadFile(p.SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plottest.Same(t, "surrogate-one-setting.svg", raw, *update)
+		return
+	}
+	t.Error("no surrogate-t")
+}
+
 // TestPictures draws the regret of both methods in one picture, and the model and its plane for each.
 func TestPictures(t *testing.T) {
 	list := drawAll(t, experiment(t, 8))
