@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
@@ -83,7 +84,11 @@ func explainJob(a *command.App, at cellPath, others []*flags.Given[momentFlag], 
 		return err
 	}
 	if !slices.Contains(jobs, at.job) {
-		return command.Usagef(command.DidYouMean(at.job, jobs, ""), "no job %q in %s", at.job, at.cell)
+		some := ""
+		if len(jobs) > 0 {
+			some = fmt.Sprintf("the cell has %s; the first is %q", schema.Plural(len(jobs), "job"), jobs[0])
+		}
+		return command.Usagef(command.DidYouMean(at.job, jobs, some), "no job %q in %s", at.job, at.cell)
 	}
 	for _, f := range others {
 		if f.Value == "" {
