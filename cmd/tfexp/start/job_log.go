@@ -444,7 +444,7 @@ func (l *JobLog) Experiment(name string) ([]byte, error) {
 		"Users": l.users,
 		"From":  from, "To": 2*size + 1, "Step": (2*size-from)/mostTried + 1,
 		"Estimates": estimates, "Long": l.Days >= 5,
-		"Days": fmt.Sprintf("%.3g", l.Days), "OpenQuestions": wrapped(l.OpenQuestions()),
+		"Span": table.WithUnit(l.Days*86400, "s"), "OpenQuestions": wrapped(l.OpenQuestions()),
 	})
 	return b.Bytes(), err
 }

@@ -112,6 +112,11 @@ func TestObjectiveOfASearch(t *testing.T) {
 		if err != nil || !strings.Contains(string(source), fmt.Sprintf("objective = %q", want)) {
 			t.Errorf("%s: not %s: %v\n%s", printed, want, err, source)
 		}
+		// The comment lists the other objectives.
+		other := map[string]string{"loss": "accuracy", "accuracy": "loss"}[want]
+		if line := fmt.Sprintf("%q # or %s, time, ", want, other); !strings.Contains(string(source), line) {
+			t.Errorf("%s: no %s in\n%s", printed, line, source)
+		}
 	}
 }
 
