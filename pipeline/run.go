@@ -206,7 +206,7 @@ func (r *run) open(ctx context.Context) error {
 	}
 	for _, name := range r.x.Spec.Alike() {
 		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike, because nothing in it is "+
-			"drawn at random: they count as one", name))
+			"drawn at random: they count as one, so replicates = 1 is enough", name))
 	}
 	for _, text := range r.x.Spec.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
