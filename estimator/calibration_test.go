@@ -11,11 +11,11 @@ import (
 	"github.com/tfexp/tfexp/hardware/need"
 )
 
-// place returns where the truth lies in a prediction's distribution, 0…1: in the middle of it or beyond, by the least
-// level whose interval holds the truth.
+// place returns the position, from 0 to 1, of the truth in a predicted distribution. It searches the narrowest interval
+// that contains the truth.
 func place(predict func(level float64) Prediction, truth float64) float64 {
 	lo, hi := 0.0, 1.0
-	for range 12 { // to a ten thousandth of the ranks
+	for range 12 { // halve the range of levels 12 times
 		level := (lo + hi) / 2
 		if p := predict(level); p.Low <= truth && truth <= p.High {
 			hi = level
@@ -29,7 +29,8 @@ func place(predict func(level float64) Prediction, truth float64) float64 {
 	return (1 + hi) / 2
 }
 
-// fromUniform is the greatest distance between the distribution of ranks and the uniform one (Kolmogorov's).
+// fromUniform returns the greatest distance between the distribution of ranks and the uniform distribution
+// (Kolmogorov's statistic).
 func fromUniform(ranks []float64) float64 {
 	slices.Sort(ranks)
 	n, d := float64(len(ranks)), 0.0
@@ -54,9 +55,9 @@ func anyMachine(r *rand.Rand) machine {
 		unitSD: math.Min(0.3, draw(unitSD, unitDF)), rho: 0.3, startup: 0.5 * r.Float64()}
 }
 
-// TestRanksAreUniform: the truth lies anywhere in the predicted distribution with equal probability, on machines drawn
-// from the models' assumptions (simulation-based calibration: Talts et al., 2018). So intervals of every level hold as
-// often as they say.
+// TestRanksAreUniform draws machines from the models' assumptions (simulation-based calibration: Talts et al., 2018).
+// The position of the truth in the predicted distribution must be uniform, so that intervals of each level have the
+// right coverage.
 func TestRanksAreUniform(t *testing.T) {
 	trials := need.Cases(150, 400)
 	short := func(m machine) Problem {

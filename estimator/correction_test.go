@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// drifting is a made-up machine: how many times as long as predicted a run takes, cell by cell.
+// drifting is a simulated machine. A run takes a multiple of its predicted time, and the multiple changes from cell to
+// cell.
 type drifting struct {
 	name string
 	// missed is the greatest bias of the samples; state returns the slowness of the machine in a cell, given its
@@ -19,7 +20,7 @@ type drifting struct {
 var drifters = []drifting{
 	{"steady", 0.1, func(float64, *rand.Rand) float64 { return 0 }, 0.01},
 	{"samples far off", 0.5, func(float64, *rand.Rand) float64 { return 0 }, 0.02},
-	{"of two modes", 0.2, func(last float64, rng *rand.Rand) float64 { // that last for about three cells
+	{"of two modes", 0.2, func(last float64, rng *rand.Rand) float64 { // each mode lasts for about three cells
 		if rng.IntN(3) > 0 {
 			return last
 		}
@@ -29,8 +30,8 @@ var drifters = []drifting{
 	{"beside neighbors", 0.1, func(_ float64, rng *rand.Rand) float64 { return 0.3 * max(0, rng.Float64()-0.5) }, 0.05},
 }
 
-// Over twelve cells of two runs each, on machines whose truth is known, most of the runs fall inside the 90%
-// interval; corrected predictions have little bias, and are closer than predictions from the samples.
+// On simulated machines, most runs of twelve cells with two runs each fall inside the 90% interval. Corrected
+// predictions have little bias, and are closer to the runs than predictions from the samples.
 func TestCorrectedIntervalsHold(t *testing.T) {
 	const before, seeds, cells, perCell = 0.2, 8, 12, 2
 	for _, m := range drifters {
@@ -47,7 +48,7 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 					y := missed + state + m.own*rng.NormFloat64()
 					now = append(now, y)
 					if cell < 4 {
-						continue // samples, and how much runs usually differ, prevail
+						continue // the first cells are predicted mostly from samples and the prior
 					}
 					took := math.Exp(y)
 					runs++
@@ -65,7 +66,7 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 			100*covered/runs, 100*err/runs, 100*bias/runs, 100*uncorrected/runs)
 		most := 0.98
 		if m.own < runSD/2 {
-			most = 1 // for twelve cells, the prior counts
+			most = 1 // the prior is wider than this machine's spread
 		}
 		if covered/runs < 0.82 || covered/runs > most {
 			t.Errorf("%s: %.1f%% of runs fell inside the 90%% interval", m.name, 100*covered/runs)
@@ -77,8 +78,8 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 	}
 }
 
-// Nothing is corrected before a run has finished; the first runs correct most of the samples' bias, and the more agree
-// the narrower the interval.
+// Before any run has finished, the correction is 1. The first runs correct most of the bias of the samples. The
+// interval becomes narrower with more runs that agree.
 func TestCorrections(t *testing.T) {
 	after := func(cells ...[]float64) Correction {
 		var learned Corrections
@@ -99,7 +100,7 @@ func TestCorrections(t *testing.T) {
 	if one.Low > 1.2 || many.High/many.Low > one.High/one.Low || many.Low > 1.3 || many.High < 1.3 {
 		t.Errorf("after one run %+v, after six %+v", one, many)
 	}
-	// What lasts is followed, what does not last is not.
+	// A lasting change of the speed changes the correction; a change that comes and goes does not.
 	at := func(y ...float64) (cells [][]float64) {
 		for _, v := range y {
 			cells = append(cells, []float64{v, v + 0.01})
@@ -112,7 +113,8 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
-// A machine that is five times slower than during the samples is so for jobs that have not run as well.
+// If a job shows that the machine is five times slower than during the samples, the predictions of other jobs become
+// five times longer as well.
 func TestAllJobsShareASlowMachine(t *testing.T) {
 	var learned Corrections
 	learned.Learn(Ran{"a", 0.2, []float64{math.Log(5)}})
@@ -123,9 +125,9 @@ func TestAllJobsShareASlowMachine(t *testing.T) {
 	}
 }
 
-// Three jobs whose samples were taken at a fast moment, on a machine that drifts but is steadier than most: at least 85%
-// of the runs fall inside the 90% interval, there is little bias, also where a job has not run yet; runs of the others correct part of its samples'
-// bias.
+// Three jobs were sampled at a fast moment, on a machine that drifts but is steadier than most. At least 85% of the
+// runs fall inside the 90% interval, with little bias. Runs of other jobs correct part of the bias of a job that has
+// not run yet.
 func TestJobsShareCorrections(t *testing.T) {
 	const before, seeds, cells = 0.15, 24, 8
 	var runs, covered, bias, first, firstOff, uncorrected float64
@@ -141,7 +143,7 @@ func TestJobsShareCorrections(t *testing.T) {
 			state = 0.7*state + 0.03*rng.NormFloat64()
 			var now []Ran
 			for i, job := range []string{"a", "b", "c"} {
-				if cell < 2*i { // it does not run yet
+				if cell < 2*i { // the job does not run in this cell
 					continue
 				}
 				c := learned.Next(job, before, 0.9)

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// machine draws runs as real machines have them: each run has a different pace
-// (the clock, neighbors), units follow each other with some memory, the first
-// ones warm up, and programs take a while to start.
+// machine draws runs like those of real machines: the pace differs between runs, successive units are correlated, the
+// first units are slower, and programs have a start-up time.
 type machine struct {
 	r                        *rand.Rand
 	unit, paceSD, unitSD     float64
@@ -45,7 +44,8 @@ func (m machine) run(length int) Sample {
 	return s
 }
 
-// Short samples predict runs thirty times as long: the 90% interval holds 85 to 98%.
+// Predictions from short samples of runs that are thirty times as long: the 90% interval contains 85 to 98% of the
+// runs.
 func TestCoverageOfExtrapolation(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -99,7 +99,7 @@ func TestCoverageOfExtrapolation(t *testing.T) {
 	}
 }
 
-// A neighbor that slows one of three samples to double widens the interval, which holds the truth.
+// If another program doubles the time of one of three samples, the interval becomes wider and contains the true time.
 func TestDisturbedSampleWidensTheInterval(t *testing.T) {
 	m := machine{r: rand.New(rand.NewPCG(5, 6)), unit: 0.1, unitSD: 0.02, startup: 0.3}
 	p := Problem{Samples: []Sample{m.run(6), m.run(12)}}
@@ -120,7 +120,7 @@ func TestDisturbedSampleWidensTheInterval(t *testing.T) {
 	}
 }
 
-// An evaluation after every fifth unit belongs to the job.
+// Every fifth unit is slower, because the program evaluates its model; the prediction includes these units.
 func TestRegularSlowUnitsCount(t *testing.T) {
 	var p Problem
 	for _, n := range []int{11, 21} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// With any number of measurements, the law fits them, and is plausible for other crowds.
+// The law fits any number of measurements, and gives plausible slowdowns for other numbers of jobs.
 func TestFitSlowed(t *testing.T) {
 	if law := FitSlowed(nil); law != (Contention{}) || law.Slowdown(1, 1, 2) != 1 {
 		t.Errorf("of nothing: %+v", law)
@@ -34,8 +34,8 @@ func TestFitSlowed(t *testing.T) {
 	}
 }
 
-// Copies are compared with the job alone by their units, or by the whole time of samples of one length, at one speed of
-// the machine.
+// Copies of a job that run together are compared with the job alone: by the times of their units, or by whole times if
+// all samples have one length.
 func TestSideBySide(t *testing.T) {
 	crowd := Sample{Length: 3, Threads: 1, Wall: 6, Units: []float64{3, 1.5, 1.5}, Others: 1, Total: 2}
 	alone := []Sample{{Length: 3, Threads: 1, Wall: 4, Units: []float64{9, 1, 1}},
@@ -54,7 +54,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// Few units of unlike lengths say little about a slowdown: the law stays near the one of any machine.
+// A few units of different lengths change the fitted slowdown little: it stays near the prior.
 func TestUncertainSlowdown(t *testing.T) {
 	alone := []Sample{{Length: 2, Threads: 1, Units: []float64{1, 1}}}
 	crowd := Sample{Length: 4, Threads: 1, Units: []float64{1, 0.5, 4.4, 0.5}, Others: 1, Total: 2}
@@ -73,7 +73,7 @@ func TestUncertainSlowdown(t *testing.T) {
 	}
 }
 
-// An interval says the standard deviation of a logarithm, and a prediction without one is guessed.
+// LogSD computes the standard deviation of the logarithm from an interval. Without a valid interval it is guessedSD.
 func TestLogSD(t *testing.T) {
 	for _, c := range []struct {
 		p    Prediction
@@ -90,7 +90,7 @@ func TestLogSD(t *testing.T) {
 	}
 }
 
-// The fitted law is the most likely one: no law on a grid over the prior is much more likely.
+// The fitted law is the most likely law: no law on a grid is much more likely.
 func TestFitSlowedIsTheLikeliest(t *testing.T) {
 	for _, measured := range [][]Slowed{{{1, 1, 2, 1.2, 0}}, {{2, 6, 8, 1.1, 0}, {2, 2, 8, 1.02, 0}, {4, 4, 8, 1.5, 0}}} {
 		law := FitSlowed(measured)

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// fleet draws whole runs of jobs: a job's pace times the run's own.
+// fleet draws whole runs of jobs. The pace of a run is the pace of its job times a random factor.
 type fleet struct {
 	r    *rand.Rand
-	jobs []float64 // seconds a unit
+	jobs []float64 // seconds per unit, by job
 }
 
 func newFleet(seed uint64, jobs int) fleet {
@@ -36,7 +36,7 @@ func (f fleet) sample(job, length int) Sample {
 	return Sample{Length: length, Threads: 2, Wall: s.Wall, Units: s.Units}
 }
 
-// Runs of the job improve what short samples say.
+// Past runs of a job improve predictions from short samples.
 func TestHistoryBeatsSamplesAlone(t *testing.T) {
 	const trials, length = 200, 200
 	var alone, with float64
@@ -76,7 +76,7 @@ func TestHistoryOfNothing(t *testing.T) {
 	}
 }
 
-// Runs on another host are no history, and the speed-up by threads is still from the samples.
+// Runs on another host do not count as history. The speed-up by threads still comes from the samples.
 func TestHistoryOfOtherResources(t *testing.T) {
 	f := newFleet(1, 1)
 	p := Problem{Job: "job0", Samples: []Sample{f.sample(0, 6), f.sample(0, 6)}, History: []Run{f.run(0, 50)}}

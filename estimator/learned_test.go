@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Units that are reported in groups give the same pace, and nearly the same spread.
+// Units that are reported in groups give the same pace as single units, and nearly the same spread.
 func TestLearnedInGroups(t *testing.T) {
 	m := machine{r: rand.New(rand.NewPCG(31, 32)), unit: 1, unitSD: 0.1}
 	e := Estimate{Slope: 1.5, SlopeSE: 0.3, UnitSD: 0.1, DF: 3, Resource: Resource{Threads: 2}}
@@ -35,8 +35,8 @@ func TestLearnedInGroups(t *testing.T) {
 	}
 }
 
-// The memory of unit times is learned while the job runs: without it the standard
-// error of the pace would be half as large.
+// A running job shows how its unit times are correlated. Without this correlation the standard error of the pace would
+// be half as large.
 func TestLearnedMemory(t *testing.T) {
 	for _, rho := range []float64{0, 0.6} {
 		m := machine{r: rand.New(rand.NewPCG(33, 34)), unit: 1, unitSD: 0.1, rho: rho}

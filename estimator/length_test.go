@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// walls are samples of a program that reports nothing.
+// walls returns samples of a program that reports no units.
 func walls(pairs ...float64) []Sample {
 	var s []Sample
 	for i := 0; i < len(pairs); i += 2 {
@@ -15,8 +15,8 @@ func walls(pairs ...float64) []Sample {
 	return s
 }
 
-// Samples of a program whose lengths make no difference call for longer ones, which show whether it ignores its
-// length or takes long to start.
+// If all samples take equally long, longer samples are needed: these show whether the program ignores its length or has
+// a long start-up.
 func TestLonger(t *testing.T) {
 	tf := func(length int, fixed float64) Sample {
 		s := Sample{Length: length, Threads: 1, Wall: fixed}
@@ -58,7 +58,7 @@ func TestLonger(t *testing.T) {
 	}
 }
 
-// What ignores its length is not fitted, by any model; what may only have a long start-up is.
+// No model fits a program that ignores the requested length. A program that may just have a long start-up is fitted.
 func TestAProgramThatIgnoresItsLengthIsNotFitted(t *testing.T) {
 	reporting := walls(3, 0.6, 6, 0.6)
 	reporting[0].Reported, reporting[1].Reported = 10, 10

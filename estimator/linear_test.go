@@ -24,7 +24,7 @@ func TestLinearFromUnits(t *testing.T) {
 	near(t, "intercept", e.Intercept, 0.5, 1e-12)
 	p := e.Predict(100, 0.9)
 	near(t, "prediction", p.Seconds, 50.5, 1e-9)
-	if p.Low >= 48 || p.Low < 25 { // equal times do not contradict the usual spread
+	if p.Low >= 48 || p.Low < 25 { // equal times do not make the interval narrower than the prior's
 		t.Errorf("the interval is %g to %g", p.Low, p.High)
 	}
 }
@@ -43,7 +43,7 @@ func TestLinearWarmup(t *testing.T) {
 	near(t, "prediction of the sample itself", e.Predict(4, 0.9).Seconds, 6.2, 1e-9)
 }
 
-// A first unit that is slower by a little may be so by chance: it counts as any other.
+// A first unit that is only a little slower may be slower by chance, so it counts like any other unit.
 func TestLinearKeepsTheFirstUnit(t *testing.T) {
 	e, err := Linear{}.Fit(Problem{Samples: []Sample{
 		{Length: 2, Wall: 0.5 + 2.1, Units: []float64{1.1, 1}},
@@ -74,7 +74,7 @@ func TestLinearFromOneUnitAndTwo(t *testing.T) {
 	}
 }
 
-// A machine on which samples of other jobs differ gives wide intervals to a job whose own few samples agree by chance.
+// If samples of other jobs on the machine vary, the interval of a job is wide even if its own samples agree.
 func TestSpreadOfOtherJobsCounts(t *testing.T) {
 	job := []Sample{{Length: 2, Wall: 2, Units: []float64{1, 1}}, {Length: 2, Wall: 2, Units: []float64{1, 1}}}
 	uneven := []Sample{{Length: 1, Wall: 1, Units: []float64{1}}, {Length: 1, Wall: 2, Units: []float64{2}}}
@@ -98,8 +98,8 @@ func TestSpreadOfOtherJobsCounts(t *testing.T) {
 	}
 }
 
-// A program that reports nothing: its start-up is between none and nearly all of the shortest sample. Two wall times of
-// which the second met a slow moment do not show that a start is free.
+// Samples of a program that reports no units: its start-up takes between zero and nearly all of the shortest sample. A
+// disturbed second sample must not make the start-up time zero.
 func TestLinearFromWall(t *testing.T) {
 	fit := func(lengthsAndWalls ...float64) Estimate {
 		t.Helper()
@@ -118,7 +118,7 @@ func TestLinearFromWall(t *testing.T) {
 	if p := fit(1, 0.62, 2, 1.59).Predict(8, 0.9); p.Low > 0.2+8*0.45 || p.High < 8*0.75 {
 		t.Errorf("%.3g s, %.3g to %.3g", p.Seconds, p.Low, p.High)
 	}
-	// Of one length it is not known how much of the time is work.
+	// Samples of a single length do not show how much of the time is start-up.
 	if p := fit(1, 2, 1, 4).Predict(3, 0.9); p.Low > 5 || p.High < 9 {
 		t.Errorf("of one length: %.3g s, %.3g to %.3g", p.Seconds, p.Low, p.High)
 	}

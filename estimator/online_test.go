@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// held makes units of a run on the given number of threads.
+// held returns units of a run on the given number of threads.
 func held(units []float64, threads int) []Unit {
 	done := make([]Unit, len(units))
 	for i, u := range units {
@@ -36,15 +36,15 @@ func TestUpdateLeansOnWhatIsKnownBest(t *testing.T) {
 	near(t, "pace of a job of which nothing was known", unknown.Slope, 3, 1e-12)
 }
 
-// A job that was resized: its units are counted at the pace of its request, and
-// the remaining time is for its present threads.
+// After a resize, finished units count at the pace of the requested threads, and the remaining time is for the present
+// threads.
 func TestRemainingKnowsResizes(t *testing.T) {
 	curve := Curve{Sigma: 0.2}
 	e := Estimate{Slope: 1, SlopeSE: 0.2, UnitSD: 0.01, DF: 5, Resource: Resource{Threads: 4}, Curve: curve}
 	slow := curve.Speedup(4) / curve.Speedup(1)
 	done := []Unit{
 		{{1.2, 4}}, {{1.2, 4}}, {{1.2, 4}},
-		{{0.6, 4}, {0.6 * slow, 1}}, // half of it before it shrank
+		{{0.6, 4}, {0.6 * slow, 1}}, // half of it before the job got fewer threads
 		{{1.2 * slow, 1}}, {{1.2 * slow, 1}},
 	}
 	p := e.Remaining(16, done, 4, 0.9)
@@ -59,8 +59,8 @@ func TestRemainingKnowsResizes(t *testing.T) {
 	}
 }
 
-// At each part of a run the 90% interval of the remaining time has a coverage of
-// 85 to 95%, and the error falls.
+// At each part of a run, the 90% interval of the remaining time has a coverage of 85 to 95%, and the error becomes
+// smaller.
 func TestRemainingCoverage(t *testing.T) {
 	m := machine{r: rand.New(rand.NewPCG(21, 22)), unit: 0.1, moments: 0.08, paceSD: 0.02, unitSD: 0.04, rho: 0.3,
 		startup: 0.4, warmup: 0.03}
@@ -86,10 +86,10 @@ func TestRemainingCoverage(t *testing.T) {
 		}
 		share := float64(covered) / trials
 		t.Logf("after %d of %d units: error %.2f%%, covers %.1f%%", seen, length, 100*errs, 100*share)
-		if share < 0.85 || share > 0.95 && seen > 0 { // at first, the machine is not known to be as steady as it is
+		if share < 0.85 || share > 0.95 && seen > 0 { // the prior assumes a less steady machine
 			t.Errorf("after %d units the 90%% interval covers %.1f%%", seen, 100*share)
 		}
-		if errs > last*1.1 { // a short rest has different moments
+		if errs > last*1.1 { // a short remaining time varies more
 			t.Errorf("after %d units the error grew from %.2f%% to %.2f%%", seen, 100*last, 100*errs)
 		}
 		last = errs

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// An interval by hand: every part of its variance counts, as well as it is known.
+// The expected interval is computed by hand from all parts of its variance.
 func TestIntervalByHand(t *testing.T) {
 	e := Estimate{Slope: 2, Intercept: 5, UnitSD: 0.3, SlopeSE: 0.05, InterceptSE: 0.4, DF: 6, Rho: 0.5, PaceSD: 0.02, PaceDF: 9,
 		Resource: Resource{Threads: 2}, CurveSE: 0.1}
@@ -23,12 +23,12 @@ func TestIntervalByHand(t *testing.T) {
 	between := math.Pow(10*2*0.02, 2)
 	df := square(within+between) / (square(within)/6 + square(between)/9)
 	check("as it was sampled", e.Predict(10, 0.9), 25, within+between, df)
-	// On one thread all takes twice as long, and the curve may be off.
+	// On one thread the run takes twice as long, and the error of the speed-up curve is added.
 	within = 0.4*0.4 + 4*(10*10*0.05*0.05+10*0.3*0.3*1.5/0.5)
 	between = math.Pow(10*4*0.02, 2) + math.Pow(10*4*0.1, 2)
 	df = square(within+between) / (square(within)/6 + square(between)/9)
 	check("on one thread", e.PredictOn(10, 1, 0.9), 45, within+between, df)
-	// A spread of up to a quarter is the spread of the time, a larger one the spread of its logarithm.
+	// A spread of up to a quarter applies to the time, a larger spread to the logarithm of the time.
 	for sd, log := range map[float64]bool{0.25: false, 0.2500001: true} {
 		p := Prediction{Seconds: 10}.around(10*sd, 7, 0.9)
 		z := distuv.StudentsT{Sigma: 1, Nu: 7}.Quantile(0.95) * sd
@@ -46,7 +46,7 @@ func TestIntervalByHand(t *testing.T) {
 	if p := e.Predict(10, 0.9); p.Low != -1 || p.High != -1 || p.Seconds != 25 {
 		t.Errorf("of an unknown spread: %+v", p)
 	}
-	// Of four errors the fourth, for 80%; for 90% it is stretched by 5/4.
+	// At a level of 80%, the fourth of four errors is the limit; at 90% it is multiplied by 5/4.
 	e.Residuals = []float64{-0.3, -0.1, 0.1, 0.2}
 	for level, q := range map[float64]float64{0.6: 0.2, 0.8: 0.3, 0.9: 0.3 * 5 / 4} {
 		p := e.Predict(10, level)
@@ -96,7 +96,7 @@ func TestLearnedByHand(t *testing.T) {
 	got = Estimate{Slope: 9}.After(l)
 	near(t, "pace of an unknown job", got.Slope, sum/n, 1e-9)
 
-	// Fewer than nine groups show no memory, nor do groups all alike.
+	// Fewer than nine groups show no correlation, and neither do groups that are all equal.
 	var few, alike Learned
 	for i := range 9 {
 		if i < 8 {

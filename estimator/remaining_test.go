@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Cells take five times as long as predicted: after the first and after the second that finished, and while the first one
-// runs on and on, the remaining time is right within its range; cells of an earlier run count until one of this run has
-// finished.
+// Cells take five times as long as predicted. The remaining time must be right within its range after one and after two
+// finished cells, and while the first cell runs much longer than predicted. Cells of an earlier run count until a cell
+// of this run has finished.
 func TestRemainingTimeLearnsFromFinishedCells(t *testing.T) {
 	kinds := []string{"fcfs", "rr", "sjf"}
 	cells := make([]CellTime, 12)
@@ -45,7 +45,7 @@ func TestRemainingTimeLearnsFromFinishedCells(t *testing.T) {
 	for _, c := range []struct {
 		what        string
 		cells       []CellTime
-		truth       float64 // how many times as long as predicted
+		truth       float64 // real time divided by predicted time
 		off, spread float64 // the largest error, and the largest ratio of the ends of the range
 	}{
 		{"before any", cells, 1, 0.01, 3},
@@ -65,8 +65,8 @@ func TestRemainingTimeLearnsFromFinishedCells(t *testing.T) {
 	}
 }
 
-// Without predictions, the mean of finished cells counts, and later the mean of the cell's kind; without both nothing is
-// known.
+// Without predictions, the mean time of finished cells is used, and later the mean of finished cells of the same kind.
+// Without finished cells, the remaining time is unknown.
 func TestRemainingTimeWithoutPredictions(t *testing.T) {
 	cells := []CellTime{{Kind: "a"}, {Kind: "b"}, {Kind: "a"}, {Kind: "b"}}
 	if p, known := RemainingTime(cells, 0.9); known {
@@ -82,8 +82,8 @@ func TestRemainingTimeWithoutPredictions(t *testing.T) {
 	}
 }
 
-// Of machines that are slower than predicted by any factor, with cells that differ, nine in ten have their remaining time
-// inside the range after two of eight cells.
+// Machines are slower than predicted by a random factor, and cells vary. After two of eight cells, the range contains
+// the true remaining time in nine of ten cases.
 func TestRemainingTimeRangesHold(t *testing.T) {
 	const n = 300
 	inside := 0

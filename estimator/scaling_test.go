@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// halves fits every second number of threads, from the first or the second on,
-// and predicts the others. It returns the relative errors, and the number of
-// intervals that held.
+// halves fits every second number of threads, from index `from` on, and predicts the others. It returns the relative
+// errors, and how many intervals contain the measured time.
 func halves(t *testing.T, points [][2]float64, from int) (errs []float64, covered int) {
 	t.Helper()
 	var p Problem
@@ -30,8 +29,8 @@ func halves(t *testing.T, points [][2]float64, from int) (errs []float64, covere
 	return errs, covered
 }
 
-// Run times of containers by cores, for each number of neighbors: half of the
-// core counts predicts the other half.
+// Measured run times of containers by cores, for each number of neighbors: half of the core counts predict the other
+// half.
 func TestScalingOfContainers(t *testing.T) {
 	for from := range 2 {
 		var all []float64
@@ -88,7 +87,7 @@ func TestScalingFindsTheLaw(t *testing.T) {
 	}
 }
 
-// Two thread pools, each with a serial part.
+// The job has two thread pools, each with a serial part.
 func TestScalingOfPools(t *testing.T) {
 	pace := func(inter, intra int) float64 {
 		return 50 / Curve{Sigma: 0.05}.Speedup(float64(intra)) / Curve{Sigma: 0.6}.Speedup(float64(inter))

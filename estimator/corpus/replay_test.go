@@ -12,7 +12,8 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 )
 
-// choosing are the programs of the corpus on which constants were chosen. The others are for figures alone.
+// choosing are the programs of the corpus on which the models' constants were chosen. The other programs only test
+// these constants.
 var choosing = []string{"mlp", "svm", "numpy_matrices", "silent_numpy", "interpreter", "noisy", "cold", "late_start"}
 
 // moment is a block: its samples, and the whole run among them.
@@ -22,8 +23,8 @@ type moment struct {
 	whole   Run
 	// probe, exchange and busy are the means of the samples.
 	probe, exchange, busy float64
-	all                   *[][]estimator.Sample // of the jobs of its half in this round, under its load
-	probes                []float64             // of each sample
+	all                   *[][]estimator.Sample // samples of all jobs of its half in this round, under its load
+	probes                []float64             // the probe of each sample
 	typical               func() float64        // the geometric mean of the probes of its round, load and threads
 }
 
@@ -97,7 +98,7 @@ func readFile(t *testing.T, name string, chosen bool) []*series {
 	return all
 }
 
-// model predicts a whole run from samples of a moment; false if it cannot.
+// model predicts the time of a whole run from the samples of a moment. It returns false if it cannot predict.
 type model struct {
 	name    string
 	predict func(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool)
@@ -179,7 +180,7 @@ func byExchange(share float64) func(*moment, Run) float64 {
 	}
 }
 
-// tally are the errors of predictions.
+// tally has the errors of a model's predictions.
 type tally struct {
 	errors  []float64 // relative
 	covered int
@@ -206,10 +207,10 @@ func (a *tally) error() float64 {
 func (a *tally) bias() float64     { return 100 * stat.Mean(a.errors, nil) }
 func (a *tally) coverage() float64 { return 100 * float64(a.covered) / float64(len(a.errors)) }
 
-// replayed are the figures of a model over some series.
+// replayed has the results of a model over some series.
 type replayed struct {
-	// same are predictions of the whole run of the samples' moment, later are predictions at other moments. few are like later, from
-	// samples with this number of units in all.
+	// In same, the predicted run is from the moment of the samples; in later, from other moments. few is like later,
+	// but from fewer units.
 	same, later tally
 	few         map[int]*tally
 }
@@ -242,7 +243,7 @@ func replay(m model, all []*series, load string) replayed {
 	return r
 }
 
-// first are samples of a block with n units in all; nil where it has none.
+// first returns samples of a block with n units in all; nil if the block has fewer.
 func first(samples []estimator.Sample, n int) (some []estimator.Sample) {
 	lengths := map[int][]int{1: {1}, 2: {2}, 4: {1, 3}, 8: {1, 3, 4}}[n]
 	for _, length := range lengths {
@@ -255,7 +256,8 @@ func first(samples []estimator.Sample, n int) (some []estimator.Sample) {
 	return some
 }
 
-// floor is the error of the machine: of predicting a whole run by the whole run of another moment.
+// floor returns the error of predicting a whole run by the whole run of another moment: the variation of the machine
+// itself.
 func floor(all []*series, load string) (a tally) {
 	for _, s := range all {
 		for i, from := range s.moments {
@@ -320,9 +322,9 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// After three cells of a job, its corrected predictions err as much as the constant that fits its other cells best, those
-// that follow included: more cannot be known. The best constant of the two or three cells that follow alone errs less, as
-// it knows each of them: of two independent errors it leaves 0.7 of the error that the true mean leaves.
+// After three cells of a job, corrected predictions have about the same error as the best constant over all its other
+// cells. A smaller error is not possible for a prediction. The best constant over only the two or three later cells is
+// better, because it is fitted to the cells that it predicts.
 func TestReplayCells(t *testing.T) {
 	const cells = 3
 	for _, chosen := range []bool{true, false} {
@@ -373,8 +375,8 @@ func TestReplayCells(t *testing.T) {
 	}
 }
 
-// Past runs are samples at other moments: of the runs after three, history predicts better than linear, with intervals that
-// hold.
+// History predicts the runs after the third better than the linear model, with intervals of the right coverage. Samples
+// from other moments count as past runs.
 func TestReplayHistory(t *testing.T) {
 	const past = 3
 	for _, chosen := range []bool{true, false} {
@@ -411,8 +413,7 @@ func TestReplayHistory(t *testing.T) {
 	}
 }
 
-// Runs of about half a minute, on a machine with other work: samples of 3%, and of 3% and 6%, before the run and
-// after it, predict it.
+// Samples of 3% and 6%, taken before and after a run, predict runs of about half a minute on a machine with other work.
 func TestReplayLong(t *testing.T) {
 	for _, samples := range [][]int{{0}, {0, 1}, {0, 2}, {0, 1, 2, 3}} {
 		var all tally

@@ -7,7 +7,8 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// An interrupt does not change the speed, but a core that is always slow does. The error is its uncertainty.
+// An interrupt does not change the measured speed, but a core that is always slow does. The returned error is the
+// uncertainty of the speed.
 func TestSpeedOf(t *testing.T) {
 	steady := speedOf([][]float64{{1, 1, 1, 9, 1}})
 	if steady != (Speed{Cores: 1, Seconds: 1}) {
@@ -22,7 +23,7 @@ func TestSpeedOf(t *testing.T) {
 	}
 }
 
-// Facts that differ between the beginning and the end are unknown.
+// A fact whose values before and after the run differ is unknown.
 func TestUntil(t *testing.T) {
 	got := Speed{Cores: 2, Seconds: 1, Error: 0.3}.Until(Speed{Cores: 2, Seconds: 2, Error: 0.4})
 	if got.Cores != 2 || got.Seconds != 1.5 || math.Abs(got.Error-math.Hypot(0.25, 0.5)) > 1e-12 {

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/need"
 )
 
-// curve is a whole training up to its target.
+// curve has the losses of a whole training until its target.
 type curve struct {
 	name   string
 	points []Point
@@ -63,12 +63,12 @@ func number(t *testing.T, text string) float64 {
 	return x
 }
 
-// quality is how good a model's predictions are at a part of the run.
+// quality says how good a model's predictions are after a part of the run.
 type quality struct {
 	off, covered, n float64
 }
 
-// judge predicts the rest of curves from a part of each.
+// judge predicts the end of each curve from its first part, and returns the quality of these predictions.
 func judge(t *testing.T, m Model, curves []curve, part float64) quality {
 	t.Helper()
 	var q quality
@@ -109,8 +109,8 @@ func TestRemainingStepsOfShippedCurves(t *testing.T) {
 	}
 }
 
-// Intervals also hold on the curves of trainings whose settings and targets were drawn, as often as they say: at each
-// part of the run, and for each family at all parts together.
+// On trainings with random settings and targets, intervals have the right coverage at each part of the run, and for
+// each family over all parts.
 func TestIntervalsOfDrawnCurves(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

@@ -46,8 +46,8 @@ func drawnCurve(n int) (points []Point, target float64) {
 	return points, floor + 0.6*(points[len(points)-1].Loss-floor)
 }
 
-// TestForecastsStay: all models make the forecasts that they made before, to four digits. Where a change is intended, run
-// the test with -update.
+// TestForecastsStay checks that all models still make the forecasts in the golden file, to four digits. After an
+// intended change, run the test with -update.
 func TestForecastsStay(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors round otherwise")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// series are the losses of steps 1, 2, 3, …
+// series returns losses for the steps 1, 2, 3, …
 func series(n int, loss func(step float64) float64) []Point {
 	points := make([]Point, n)
 	for i := range points {
@@ -28,7 +28,7 @@ func forecast(t *testing.T, model string, points []Point, target float64) Foreca
 	return f
 }
 
-// What SelfTF's formula says, by hand, and counted from the last point.
+// The expected value is computed by hand from SelfTF's formula. It counts steps from the last point.
 func TestSelfTFIsItsFormula(t *testing.T) {
 	points := series(4, func(k float64) float64 { return []float64{2, 1.5, 1.2, 1}[int(k)-1] })
 	xy, xx := 0.0, 0.0
@@ -41,7 +41,7 @@ func TestSelfTFIsItsFormula(t *testing.T) {
 	if got := forecast(t, "selftf", points, 0.5).Steps; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v steps, want %v", got, want)
 	}
-	// A loss that is three median deviations away does not count.
+	// A loss more than three median deviations away is an outlier and is ignored.
 	spiked := series(5, func(k float64) float64 { return []float64{2, 1.5, 90, 1.2, 1}[int(k)-1] })
 	if got := forecast(t, "selftf", spiked, 0.5).Steps; got > 30 {
 		t.Errorf("a spike makes it %v steps", got)
@@ -67,8 +67,8 @@ func TestLawsPredictTheirOwnCurves(t *testing.T) {
 	}
 }
 
-// The combination follows an exponential law where losses do: at 40% of the run its error
-// is half of the error of the trend alone, which extrapolates powers of the step.
+// On exponential losses the combined model follows the exponential law. At 40% of the run its error is half of the
+// error of the trend alone, which extrapolates powers of the step.
 func TestCombinedFollowsAnExponentialLaw(t *testing.T) {
 	off := map[string]float64{}
 	const runs, n, cut = 12, 150, 60
@@ -86,7 +86,7 @@ func TestCombinedFollowsAnExponentialLaw(t *testing.T) {
 	}
 }
 
-// A spike in the losses changes the prediction little.
+// A spike in the losses changes the prediction only a little.
 func TestTrendWithstandsSpikes(t *testing.T) {
 	points := series(40, func(k float64) float64 { return 2 / (k + 1) * math.Exp(0.01*math.Sin(7*k)) })
 	plain := forecast(t, "trend", points, 0.02).Steps
@@ -124,7 +124,7 @@ func TestEdges(t *testing.T) {
 			}
 		}
 	}
-	// Losses that stay where they are: the target is out of reach of a limit.
+	// If losses stay constant, the target cannot be reached.
 	level, _ := ByName(Default)
 	f, _ := level.Forecast(series(60, func(k float64) float64 { return 0.5 + 0.5/k }),
 		Ask{Target: 0.01, Level: 0.9, Most: 60})
@@ -133,8 +133,8 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// The same question has the same answer, also in other units of steps, and over a
-// window too long to look at each point.
+// A forecast is the same for the same points in other units of steps, and for a window with more points than a model
+// uses.
 func TestForecastsDoNotDependOnUnits(t *testing.T) {
 	points := series(50, func(k float64) float64 { return 2 / (k + 3) })
 	in := make([]Point, len(points))

@@ -7,17 +7,16 @@ import (
 	"testing"
 )
 
-// madeUp is a family of curves whose truth is known: the loss of each step by the
-// step, without noise, for settings that are drawn.
+// madeUp is a family of computed loss curves with random settings and a known loss without noise at each step.
 type madeUp struct {
 	name  string
-	noise float64 // spread of the logarithm of a loss about the curve
-	most  float64 // the relative error that it allows at 60% of a run
+	noise float64 // standard deviation of the logarithm of a loss around the curve
+	most  float64 // largest relative error at 60% of a run
 	draw  func(r *rand.Rand) []Point
 }
 
-// madeUpSteps is the length of made-up curves; their target is the loss without
-// noise at a step that is drawn from the last third.
+// madeUpSteps is the number of steps of a made-up curve. The target is the loss without noise at a random step in the
+// last third.
 const madeUpSteps, madeUpRuns = 120, 4
 
 func curveOf(loss func(k float64) float64) []Point { return series(madeUpSteps, loss) }
@@ -146,9 +145,8 @@ func (m madeUp) curves(n int, rated bool) []curve {
 	return out
 }
 
-// At 60% of a run, the visible part of its curve has been seen: the mean relative error is at most the
-// family's bound, and intervals have their coverage. A learning rate that will be lowered later is not
-// visible.
+// At 60% of a run, the mean relative error is at most the family's bound, and intervals have the right coverage.
+// The losses so far do not show a later drop of the learning rate, so such families have larger bounds.
 func TestRemainingStepsOfMadeUpCurves(t *testing.T) {
 	covered, n := 0.0, 0.0
 	for _, m := range madeUps {
@@ -168,13 +166,13 @@ func TestRemainingStepsOfMadeUpCurves(t *testing.T) {
 	}
 }
 
-// Where trainings report rates of learning that change, predictions at 60% of a run are off by at most half of what
-// those by the losses alone are allowed.
+// If trainings report changes of the learning rate, the error at 60% of a run is at most half of the bound for
+// predictions from losses alone.
 func TestRatesOfLearningAreFollowed(t *testing.T) {
 	for _, m := range madeUps {
 		curves := m.curves(madeUpRuns, true)
 		if first, last := curves[0].points[0].Rate, curves[0].points[len(curves[0].points)-1].Rate; first == last {
-			continue // not known, or constant
+			continue // the rate is unknown or constant
 		}
 		q := judge(t, combined, curves, 0.6)
 		t.Logf("%-24s off by %5.1f%%, covered %3.0f%%", m.name, 100*q.off, 100*q.covered)
@@ -184,7 +182,7 @@ func TestRatesOfLearningAreFollowed(t *testing.T) {
 	}
 }
 
-// A schedule is known from its first rates.
+// A schedule of learning rates is recognized from its first rates.
 func TestSchedulesAreForeseen(t *testing.T) {
 	for name, rate := range map[string]func(step float64) float64{
 		"cosine":      func(k float64) float64 { return 0.1 * (0.51 + 0.49*math.Cos(math.Pi*k/120)) },
@@ -211,7 +209,7 @@ func TestSchedulesAreForeseen(t *testing.T) {
 	}
 }
 
-// A loss that stays above the target is not expected to reach it within twice the time.
+// A loss that stays above the target is not predicted to reach it within twice the time.
 func TestTargetsOutOfReach(t *testing.T) {
 	for seed := range uint64(madeUpRuns) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -226,7 +224,7 @@ func TestTargetsOutOfReach(t *testing.T) {
 	}
 }
 
-// A change of regime is found at the report where it is, and nowhere on a curve that has none.
+// A change of regime is found at the right report, and no change is found on a curve without one.
 func TestChangesOfRegimeAreFound(t *testing.T) {
 	for at, rate := range map[int]float64{0: 0.3, 25: 0.3} {
 		r := rand.New(rand.NewPCG(3, 3))

@@ -24,8 +24,9 @@ func trained(t *testing.T, set string) []curve {
 	return curves
 }
 
-// Predictions on trainings of other programs and data, whose rates of learning drop unannounced, have at most this mean
-// error and at least this coverage at each part of the run. No constant was chosen on those that are held out.
+// Predictions on trainings of other programs and data stay within the given mean error and coverage at each part of the
+// run. In these trainings the learning rate drops without a report. The held-out trainings were not used to choose
+// constants.
 func TestTrainingsOfOtherPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

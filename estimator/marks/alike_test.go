@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// When a run was as far as the marks of another is read from its own marks, to a hundredth of the work, or between two
-// of them in proportion.
+// atMarks returns when a run had done as much work as another run at each of its marks. A mark of the run within a
+// hundredth of the work counts; otherwise the time is interpolated between two marks.
 func TestAtMarks(t *testing.T) {
 	marks := []Mark{{0, 1}, {100, 11}, {200, 31}, {300, 41}}
 	for _, c := range []struct {
@@ -36,14 +36,15 @@ func TestAtMarks(t *testing.T) {
 	}
 }
 
-// A pace is the weighted median of what began alike, each adjusted to how the run itself began.
+// paceOf returns the weighted median of the paces of runs with a similar beginning. Each pace is adjusted by how the
+// beginning of its run differs.
 func TestPaceOf(t *testing.T) {
 	runs := []begin{{1, []float64{10, 20}}, {3, []float64{10, 21}}, {2, []float64{40, 80}}}
 	for _, c := range []struct{ h, adjust, want float64 }{
-		{math.Inf(1), 0, 2}, // each counts alike
-		{0.05, 0, 1},        // the first alone counts
+		{math.Inf(1), 0, 2}, // all runs have equal weight
+		{0.05, 0, 1},        // only the first run has weight
 		{0.05, 1, 1},
-		{math.Inf(1), 1, 1}, // adjusted they are 1, 2.95 and 0.61
+		{math.Inf(1), 1, 1}, // the adjusted paces are 1, 2.95 and 0.61
 	} {
 		if got := paceOf([]float64{10, 20}, runs, c.h, c.adjust); got != c.want {
 			t.Errorf("nearness %g, adjusted by %g: %g, want %g", c.h, c.adjust, got, c.want)
@@ -52,8 +53,8 @@ func TestPaceOf(t *testing.T) {
 	if got, want := paceOf([]float64{20, 40}, runs[2:], 1, 0.5), 2+math.Log(0.5)/2; math.Abs(got-want) > 1e-9 {
 		t.Errorf("one run, half adjusted: %g, want %g", got, want)
 	}
-	// At the relative distance h a weight is a quarter of the whole: three such runs weigh less than one that is the same,
-	// and five weigh more.
+	// A run at the relative distance h has a quarter of the full weight. So three such runs weigh less than one equal
+	// run, and five weigh more.
 	far := begin{5, []float64{20, 22}}
 	for n, want := range map[int]float64{3: 1, 5: 5} {
 		got := paceOf([]float64{20, 20}, append(slices.Repeat([]begin{far}, n), begin{1, []float64{20, 20}}), 0.1, 0)
@@ -63,7 +64,7 @@ func TestPaceOf(t *testing.T) {
 	}
 }
 
-// plainAlike is the mean over all settings as its documentation describes it.
+// plainAlike computes the mean over all settings directly, as the documentation of alike describes it.
 func plainAlike(own []float64, past []begin) (pace float64, residuals []float64) {
 	type one struct {
 		log    float64
@@ -102,7 +103,7 @@ func plainAlike(own []float64, past []begin) (pace float64, residuals []float64)
 	return math.Exp(pace / weights), residuals
 }
 
-// All settings count, weighted by how well they predict the past runs from each other.
+// The prediction uses all settings, weighted by how well each predicts past runs from the other past runs.
 func TestAlikeWeighsItsSettings(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	own := []Mark{{0, 0}, {10, 9}, {20, 19}}
@@ -113,7 +114,7 @@ func TestAlikeWeighsItsSettings(t *testing.T) {
 		r := Run{Length: 50, Seconds: 50 * pace * math.Exp(0.02*random.NormFloat64()),
 			Marks: []Mark{{0, 0}, {10, 10 * pace}, {20, 20 * pace * math.Exp(0.03*random.NormFloat64())}}}
 		if i == 0 {
-			r.Marks = r.Marks[:2] // it did not come so far
+			r.Marks = r.Marks[:2] // the run ended before this mark
 		} else {
 			begins = append(begins, begin{math.Log(r.Seconds / 50), []float64{r.Marks[1].At, r.Marks[2].At}})
 		}

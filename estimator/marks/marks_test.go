@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 )
 
-// A clock's tick shows in three gaps on a grid, and not in the gaps of a fine clock.
+// Three gaps that are multiples of a tick reveal the tick of a clock. Gaps of a fine clock reveal none.
 func TestTicksOfFewGaps(t *testing.T) {
 	marks := func(gaps ...float64) []Mark {
 		at, all := 0.0, []Mark{{}}
@@ -27,8 +27,8 @@ func TestTicksOfFewGaps(t *testing.T) {
 		want float64
 	}{
 		{slices.Repeat([]float64{60, 120}, 3), 60},
-		{[]float64{100, 100, 100.5, 100.5, 101, 101, 100, 100.5}, 0}, // steps of half a hundredth
-		{[]float64{10, 10, 60, 60, 10, 60}, 0},                       // runs of unlike pace
+		{[]float64{100, 100, 100.5, 100.5, 101, 101, 100, 100.5}, 0}, // steps of 0.5 in 100
+		{[]float64{10, 10, 60, 60, 10, 60}, 0},                       // runs with different paces
 		{slices.Repeat([]float64{60}, 6), 0},
 	} {
 		if got := FindTick([][]Mark{marks(c.gaps...)}); math.Abs(got-c.want) > 1e-9 {
@@ -76,7 +76,7 @@ func TestFindTick(t *testing.T) {
 	}
 }
 
-// Marks that are dense, precise or odd give numbers, not NaN.
+// Very dense, precise or odd marks give finite numbers, not NaN.
 func TestPoolOfAllSortsOfMarks(t *testing.T) {
 	dense := func(n int, pace float64) []Mark {
 		m := make([]Mark, n)
@@ -120,8 +120,8 @@ func TestPoolOfAllSortsOfMarks(t *testing.T) {
 	}
 }
 
-// A run that has only begun is predicted from the other runs, and a whole run far
-// slower than the others has little weight.
+// A run that has only begun is predicted from the other runs. A complete run that is far slower than the others has
+// little weight.
 func TestJoinedRuns(t *testing.T) {
 	marks := func(n int, pace float64) []Mark {
 		m := make([]Mark, n+1)
@@ -151,7 +151,7 @@ func TestJoinedRuns(t *testing.T) {
 	}
 }
 
-// The posterior of the first run's pace and lag, summed over all that is not known as it is written down in the model.
+// The posterior of the first run's pace and lag equals a direct sum over all unknown values of the model.
 func TestPosteriorIsTheSum(t *testing.T) {
 	mark := func(done ...float64) []Mark {
 		m := []Mark{{0, 0}}
@@ -224,7 +224,7 @@ func TestPosteriorIsTheSum(t *testing.T) {
 				}
 			}
 		}
-		// Its center, by plain sums.
+		// The expected center of the posterior, by direct sums.
 		var mean, sq, lag, below float64
 		for u := range want {
 			for at, w := range want[u] {
@@ -249,8 +249,8 @@ func TestPosteriorIsTheSum(t *testing.T) {
 	}
 }
 
-// Beliefs about lags are distributions; one about a lag has its greatest value there, and falls alike on both sides,
-// round the clock.
+// A prior about a lag is a distribution over lags. It is greatest at its own lag, and falls equally on both sides,
+// modulo the tick.
 func TestLagsOf(t *testing.T) {
 	lags, kernels := lagsOf(60)
 	prior := 0.0
@@ -277,14 +277,15 @@ func TestLagsOf(t *testing.T) {
 	}
 }
 
-// A pace from marks by hand, with and without a clock that ticks.
+// The expected paces are computed by hand, with and without a clock that ticks.
 func TestPaceOfMarks(t *testing.T) {
 	fine := []Mark{{0, 0}, {10, 10}, {20, 30}}
 	ss, df := estimator.PriorDF*square(estimator.PriorPaceSD), float64(estimator.PriorDF)
-	// Against the mean pace of 1.5 the two stretches are a third off.
+	// The two stretches have paces of 1 and 2: each differs from their mean of 1.5 by a third.
 	width := math.Sqrt(6 * (ss + 2.0/9) / (df + 1))
 	near(t, "one run", clockless([][]Mark{fine}), width, 1e-12)
-	// Runs of two marks do not show it: then it is how their paces differ, here 1 and 3.
+	// Runs with only two marks do not show the spread within a run. The spread between their paces, here 1 and 3, is
+	// used instead.
 	two := [][]Mark{{{0, 0}, {10, 10}}, {{0, 5}, {10, 35}}, {}, {{0, 0}, {5, 0}}}
 	near(t, "runs of two marks", clockless(two), math.Sqrt(6*(ss+2.0/4)/(df+1)), 1e-12)
 	near(t, "one of them", clockless(two[:1]), math.Sqrt(6*ss/df), 1e-12)
@@ -311,7 +312,7 @@ func TestPaceOfMarks(t *testing.T) {
 	}
 }
 
-// Runs that began like this one, by hand.
+// The expected beginnings are computed by hand.
 func TestBeginningsByHand(t *testing.T) {
 	own := []Mark{{0, 0}, {10, 5}, {20, 9}}
 	for _, c := range []struct {
@@ -319,9 +320,9 @@ func TestBeginningsByHand(t *testing.T) {
 		want  []float64
 	}{
 		{[]Mark{{0, 0}, {10, 4}, {20, 8}, {30, 20}}, []float64{4, 8}},
-		{[]Mark{{0, 0}, {20, 8}, {40, 20}}, []float64{4, 8}},          // half-way in between
+		{[]Mark{{0, 0}, {20, 8}, {40, 20}}, []float64{4, 8}},          // half-way between two marks
 		{[]Mark{{0, 0}, {8, 4}, {16, 8}, {24, 16}}, []float64{5, 12}}, // a quarter, and a half
-		{[]Mark{{0, 0}, {10, 4}, {19, 7}}, nil},                       // not as far
+		{[]Mark{{0, 0}, {10, 4}, {19, 7}}, nil},                       // the run ended before
 		{[]Mark{{0, 0}, {10, 4}, {198, 90}}[:2], nil},
 	} {
 		if got := atMarks(c.marks, own); !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
@@ -339,8 +340,7 @@ func TestBeginningsByHand(t *testing.T) {
 	near(t, "far ones do not", paceOf(at, off, 0.02, 0), 1, 0)
 }
 
-// TestEqualFirstIntervals: where a watcher's clock shows the same first interval in all runs, their number makes the
-// pace no more certain.
+// If the clock of a watcher shows the same first interval in all runs, more runs do not make the pace more certain.
 func TestEqualFirstIntervals(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, period := range []float64{60, 10} {
@@ -365,7 +365,7 @@ func TestEqualFirstIntervals(t *testing.T) {
 	}
 }
 
-// The weight of a lag: all within the tick, nothing outside, and between them a share of the uniform error.
+// The weight of a lag is 1 within the tick and 0 far outside; at the edges it is the probability under a uniform error.
 func TestWithin(t *testing.T) {
 	const tick, off = 60, 1
 	wide := 2 * math.Sqrt(3) * off

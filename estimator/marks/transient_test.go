@@ -77,8 +77,7 @@ func (s score) mae() float64 {
 	return 100 * sum / float64(len(s.errors))
 }
 
-// scoreOf predicts each run from its prefix; other runs are known as far as
-// known says.
+// scoreOf predicts each run from its prefix. known returns the part of another run that the prediction may use.
 func scoreOf(t *testing.T, model string, fraction float64, known func(logged) Run) score {
 	var all score
 	for _, c := range configurations {
@@ -116,9 +115,8 @@ func scoreOf(t *testing.T, model string, fraction float64, known func(logged) Ru
 	return all
 }
 
-// What models reach on 94 complete runs of five configurations, whose clock ticks
-// once a minute: with the run's own prefix, with the prefixes of the other runs of
-// its configuration, and with these runs as a whole.
+// The errors of the models on 94 complete runs of five configurations, whose clock ticks once a minute. Predictions use
+// the run's own prefix, and the prefixes or the whole of the other runs of its configuration.
 func TestTransient(t *testing.T) {
 	prefix := func(fraction float64) func(logged) Run {
 		return func(r logged) Run { return Run{Length: 64000, Marks: r.prefix(fraction)} }
@@ -131,7 +129,7 @@ func TestTransient(t *testing.T) {
 		least    float64 // mean absolute errors, percent
 		most     float64
 	}{
-		{"linear", 0.0625, nil, 8.9, 9.1}, // the figures of plain extrapolation
+		{"linear", 0.0625, nil, 8.9, 9.1}, // errors of plain linear extrapolation
 		{"linear", 0.125, nil, 4.3, 4.5},
 		{"pooled", 0.125, nil, 0, 4.5},
 		{"pooled", 0.0625, prefix(0.0625), 0, 4.5},
@@ -155,7 +153,7 @@ func TestTransient(t *testing.T) {
 	}
 }
 
-// The median of the other runs of a configuration, which history must beat.
+// Predictions from history must be better than the median of the other runs of a configuration.
 func TestTransientMedian(t *testing.T) {
 	var s score
 	for _, c := range configurations {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// From few observations, 90% intervals of averaged expectations hold 85 to 95% of further observations of drawn
-// functions, more than intervals by the fit alone.
+// With few observations of random functions, 90% intervals of averaged expectations contain 85 to 95% of further
+// observations. Intervals from a single fit contain fewer.
 func TestAveragedExpectationsHold(t *testing.T) {
 	held, alone, n := 0.0, 0.0, 0.0
 	for draw := range uint64(60) {
@@ -50,7 +50,8 @@ func TestAveragedExpectationsHold(t *testing.T) {
 	}
 }
 
-// Many observations leave the fit alone, with the noise of an observation; fixed hyper-parameters are no others.
+// With many observations, the expectation is the single fit, with the noise of an observation. Fixed hyper-parameters
+// are not averaged either.
 func TestNothingToAverage(t *testing.T) {
 	x, y := wave(fewObservations+1, 3)
 	p, err := New(x, y, Options{Additive: additive})

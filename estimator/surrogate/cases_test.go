@@ -11,8 +11,8 @@ import (
 // plane is a space of two settings without a grid.
 func plane() Space { return Space{{Name: "a", Min: 0, Max: 1}, {Name: "b", Min: 0, Max: 1}} }
 
-// The points of the start come in their order, but for those that were tried; then a model decides. Of candidates each is
-// taken for one of them.
+// The search first suggests the points of the start, in their order, without points that were tried; then a model
+// decides. If only some candidates are allowed, each start point is replaced by a candidate.
 func TestStart(t *testing.T) {
 	s := Search{Space: plane(), Start: 4, Seed: 7, Fixed: &Hyper{Length: []float64{1, 1}, Signal: 1, Noise: 0.1}}
 	want := s.Space.LatinHypercube(4, rand.New(rand.NewPCG(7, 0)))
@@ -39,7 +39,7 @@ func TestStart(t *testing.T) {
 		t.Errorf("after the start there is no model: %+v", got)
 	}
 	trials = nil
-	add(want[1]) // in the place of the first
+	add(want[1]) // this trial replaces the first point
 	if got := suggest(trials).At; !slices.Equal(got, want[2]) {
 		t.Errorf("after the second point it goes on with %v, want %v", got, want[2])
 	}
@@ -71,7 +71,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Points are drawn all over the space and, where a trial is done and feasible, near the three best of these.
+// Some points are drawn from the whole space. If feasible trials are done, others are drawn near the three best of
+// them.
 func TestDrawnPoints(t *testing.T) {
 	s := Search{Space: append(plane(), Dimension{Name: "c", Categories: 3}), Limits: []Limit{{Bound: 5}}}
 	trial := func(state State, objective, limited float64) Trial {
@@ -117,7 +118,7 @@ func TestDrawnPoints(t *testing.T) {
 				continue
 			}
 			from := c.near[(i-filling)%len(c.near)]
-			if max(math.Abs(p[0]-from), math.Abs(p[1]-from)) > 0.45 { // the longest steps are of 0.32, and the median of 0.03
+			if max(math.Abs(p[0]-from), math.Abs(p[1]-from)) > 0.45 { // the longest steps are 0.32, the median step is 0.03
 				far++
 			}
 			if p[2] != 1 {
@@ -139,7 +140,7 @@ func TestDrawnPoints(t *testing.T) {
 	}
 }
 
-// The prior expectation of a point is added to the model's difference, on the scale of the search.
+// The prior expectation of a point is added to the model's prediction of the difference, on the scale of the search.
 func TestExpectations(t *testing.T) {
 	prior := func(at []float64) float64 { return 5 * at[0] }
 	s := Search{Space: plane(), Scale: Log, Prior: prior, Spread: 0.1, Fixed: &Hyper{Length: []float64{0.3, 0.3}, Signal: 1, Noise: 1e-4}}
@@ -185,7 +186,7 @@ func TestGreatestIsTheFirst(t *testing.T) {
 	}
 }
 
-// Hyper-parameters are fitted to a part of many observations, and are kept within bounds.
+// With many observations, hyper-parameters are fitted to a part of them. They stay within their bounds.
 func TestFitsAreBounded(t *testing.T) {
 	x, y := wave(3*fitPoints, 2)
 	p, err := prepare(x, y, Options{})
@@ -219,7 +220,7 @@ func TestFitsAreBounded(t *testing.T) {
 	}
 }
 
-// A point that was observed is observed again, without noise: jitter makes it possible.
+// The same point can be observed twice without noise, because jitter is added.
 func TestTheSamePointAgain(t *testing.T) {
 	p, err := New([][]float64{{0.2}, {0.8}}, []float64{1, 2}, Options{Fixed: &Hyper{Length: []float64{0.5}, Signal: 1}})
 	if err != nil {
@@ -234,7 +235,7 @@ func TestTheSamePointAgain(t *testing.T) {
 	}
 }
 
-// The cheapest context is the one that is farthest from the goal.
+// The cheapest context is the farthest context from the goal.
 func TestCheapest(t *testing.T) {
 	for _, c := range []struct {
 		d    Dimension
@@ -248,7 +249,7 @@ func TestCheapest(t *testing.T) {
 	}
 }
 
-// Far from the best the improvement falls as φ(u)/u²·(1 − 3/u² + 15/u⁴ − …).
+// Far from the best value, the expected improvement falls as φ(u)/u²·(1 − 3/u² + 15/u⁴ − …).
 func TestTailOfTheImprovement(t *testing.T) {
 	for _, u := range []float64{-15, -30, -100, -900, -1100, -1e4, -1e5} {
 		want := -2*math.Log(-u) + math.Log1p(-3/(u*u)+15/math.Pow(u, 4)-105/math.Pow(u, 6))
@@ -258,8 +259,8 @@ func TestTailOfTheImprovement(t *testing.T) {
 	}
 }
 
-// A point that is probably feasible is better than one that is not, whatever is expected of it; of those that are not the
-// likelier one is.
+// A point that is probably feasible is better than a point that is not, whatever their expected values. Of points that
+// are probably not feasible, the more probable is better.
 func TestBestIsFeasible(t *testing.T) {
 	s := Search{Space: plane(), Limits: []Limit{{Bound: 5}}, Fixed: &Hyper{Length: []float64{0.3, 0.3}, Signal: 1, Noise: 1e-2}}
 	var trials []Trial
@@ -274,8 +275,8 @@ func TestBestIsFeasible(t *testing.T) {
 	}
 }
 
-// Before any trial counts, the incumbent is the least expected value at the goal, over tried settings that are probably
-// feasible. The cost of trials that do not count is added up since the last one that does.
+// If no trial at the goal is feasible yet, the incumbent is the least expected value at the goal, over tried settings
+// that are probably feasible. spentCheaply returns the cost of all trials after the last feasible trial at the goal.
 func TestTrialsThatDoNotCount(t *testing.T) {
 	s := Search{Space: Space{{Name: "x", Max: 1}, {Name: "part", Max: 1, Context: true, Goal: 1}}, Limits: []Limit{{Bound: 5}},
 		Fixed: &Hyper{Length: []float64{0.3, 3}, Signal: 1, Noise: 1e-2}}
@@ -309,7 +310,7 @@ func TestTrialsThatDoNotCount(t *testing.T) {
 	}
 }
 
-// A process of many observations is conditioned on the least, the latest and a spread of the others.
+// With many observations, the process uses the least, the latest, and an even selection of the others.
 func TestManyObservations(t *testing.T) {
 	const n = 4000
 	x, y := make([][]float64, n), make([]float64, n)

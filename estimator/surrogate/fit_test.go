@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestGradientOfTheMarginalLikelihood compares it with finite differences.
+// TestGradientOfTheMarginalLikelihood compares the gradient with finite differences.
 func TestGradientOfTheMarginalLikelihood(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, kernel := range []Kernel{Matern52, Exponential} {

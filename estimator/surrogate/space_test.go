@@ -13,7 +13,7 @@ func near(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-9 })
 }
 
-// wave is a smooth function at random points of the unit square.
+// wave returns random points of the unit square, and the values of a smooth function there.
 func wave(n int, seed uint64) (x [][]float64, y []float64) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	for range n {
@@ -23,7 +23,7 @@ func wave(n int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// TestDimensions: values and coordinates of each sort of setting by hand.
+// TestDimensions checks values and coordinates of each kind of setting against values computed by hand.
 func TestDimensions(t *testing.T) {
 	categories := Dimension{Categories: 3}
 	list := Dimension{Numbers: []float64{1, 10, 100}, Log: true}
@@ -104,7 +104,7 @@ func TestDimensions(t *testing.T) {
 	}
 }
 
-// TestContexts: where trials count, and which context is cheapest.
+// TestContexts checks which trials are at the goal, and which context is cheapest.
 func TestContexts(t *testing.T) {
 	s := Space{{Name: "x", Max: 1}, {Name: "part", Max: 1, Context: true, Goal: 1}, {Name: "of", Numbers: []float64{1, 2, 5}, Context: true, Goal: 0.25}}
 	if s.Settings() != 1 || s.AtGoal([]float64{0, 1, 0}) || s.AtGoal([]float64{0, 0.5, 0.25}) || !s.AtGoal([]float64{0.3, 1, 0.25}) {
@@ -135,7 +135,8 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestStepsAreEntered one after the other, from the cheapest on, and with settings that were tried.
+// TestStepsAreEntered: a context step may be tried after the step before it, starting with the cheapest, and only with
+// settings that were tried there.
 func TestStepsAreEntered(t *testing.T) {
 	s := Space{{Max: 1}, {Max: 1, Context: true, Goal: 1}}
 	trial := func(x, part float64) Trial { return Trial{At: []float64{x, part}, State: Done} }
@@ -159,7 +160,8 @@ func TestStepsAreEntered(t *testing.T) {
 	}
 }
 
-// TestPosteriorIsItsFormula: the marginal likelihood of a normal vector times log-normal priors, with a plain inverse.
+// TestPosteriorIsItsFormula compares the posterior with the marginal likelihood of a normal vector times log-normal
+// priors, computed with a plain inverse.
 func TestPosteriorIsItsFormula(t *testing.T) {
 	x, y := wave(9, 5)
 	for _, kernel := range []Kernel{Matern52, Exponential} {
@@ -212,7 +214,8 @@ func TestPosteriorIsItsFormula(t *testing.T) {
 	}
 }
 
-// TestExplainedIsWhatAnObservationTells: the part of the variance that goes when the point is observed.
+// TestExplainedIsWhatAnObservationTells compares Explained with the decrease of the variance after the point is
+// observed.
 func TestExplainedIsWhatAnObservationTells(t *testing.T) {
 	x, y := wave(6, 7)
 	p, err := New(x, y, Options{Fixed: &Hyper{Length: []float64{0.5, 0.9}, Signal: 1.3, Noise: 0.2}})
@@ -234,7 +237,8 @@ func TestExplainedIsWhatAnObservationTells(t *testing.T) {
 	}
 }
 
-// TestProbabilityBelow compares with the normal distribution, also far away, where the formula changes without a jump.
+// TestProbabilityBelow compares with the normal distribution. Far away the formula is another one; there must be no
+// jump.
 func TestProbabilityBelow(t *testing.T) {
 	for _, z := range []float64{-8, -6, -5.01, -4.99, -1, 0, 2} {
 		want := math.Log(math.Erfc(-z/math.Sqrt2) / 2)
@@ -247,7 +251,7 @@ func TestProbabilityBelow(t *testing.T) {
 	}
 }
 
-// TestSingularMatricesGetJitter: the same point twice without noise can be conditioned on.
+// TestSingularMatricesGetJitter: two equal observations without noise do not make the computation fail.
 func TestSingularMatricesGetJitter(t *testing.T) {
 	fixed := &Hyper{Length: []float64{0.5}, Signal: 1, Noise: 0}
 	p, err := New([][]float64{{0.2}, {0.2}, {0.8}}, []float64{1, 1, 3}, Options{Fixed: fixed})
@@ -264,8 +268,8 @@ func TestSingularMatricesGetJitter(t *testing.T) {
 	}
 }
 
-// TestSuggestionsAreTheGreatest of all points of a finite space, of those that were not tried: the expected improvement over
-// the best, times the probability that the limits hold, for its cost.
+// TestSuggestionsAreTheGreatest: in a finite space, the suggestion has the greatest acquisition value of all untried
+// points. This value is the expected improvement times the probability of feasibility, relative to the cost.
 func TestSuggestionsAreTheGreatest(t *testing.T) {
 	space := Space{{Name: "a", Min: 0, Max: 8, Integer: true}, {Name: "b", Categories: 2}}
 	random := rand.New(rand.NewPCG(5, 6))
@@ -323,8 +327,8 @@ func TestSuggestionsAreTheGreatest(t *testing.T) {
 	}
 }
 
-// TestStartsNearCandidates: where only some points may be tried, the first are those nearest to the hypercube, each once;
-// the context comes before any setting.
+// TestStartsNearCandidates: if only some points are allowed, the start uses the points nearest to the hypercube, each
+// once. The distance of the context counts before the distances of settings.
 func TestStartsNearCandidates(t *testing.T) {
 	s := &Search{Space: Space{{Max: 1}, {Categories: 2}, {Max: 1, Context: true, Goal: 1}}, Candidates: [][]float64{
 		{0.1, 0, 0}, {0.2, 1, 0}, {0.5, 0, 1}, {0.9, 1, 0}}}
@@ -362,7 +366,8 @@ func TestStartsNearCandidates(t *testing.T) {
 	}
 }
 
-// TestScalesOfOutcomes there and back, and the values that they accept.
+// TestScalesOfOutcomes checks that the transformations of outcomes can be inverted, and which values each scale
+// accepts.
 func TestScalesOfOutcomes(t *testing.T) {
 	for _, s := range []Scale{Linear, Log, LogGap} {
 		for _, v := range []float64{0.1, 0.5, 0.999} {
@@ -401,7 +406,8 @@ func TestScalesOfOutcomes(t *testing.T) {
 	}
 }
 
-// TestWhatATrialTells: the information of a trial is the mean over objective and limits, and its expected cost counts.
+// TestWhatATrialTells: the information of a trial is the mean over the objective and the limits, relative to the
+// expected cost.
 func TestWhatATrialTells(t *testing.T) {
 	x, y := wave(7, 11)
 	s := &Search{Space: Space{{Max: 1}, {Max: 1, Context: true, Goal: 1}}, Limits: []Limit{{Bound: 5}}, Start: 2}

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-// sample draws points of the unit cube and a smooth function of them.
+// sample returns random points of the unit cube, and the values of a smooth function there.
 func sample(n, dims int, seed uint64) (x [][]float64, y []float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range n {
@@ -31,7 +31,7 @@ func sample(n, dims int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// TestPredictionsEqualADenseReference solves the equations with a plain inverse.
+// TestPredictionsEqualADenseReference compares predictions with a solution by a plain inverse.
 func TestPredictionsEqualADenseReference(t *testing.T) {
 	x, y := sample(40, 3, 1)
 	h := surrogate.Hyper{Length: []float64{0.4, 0.7, 1.2}, Signal: 1.3, Noise: 0.1}
@@ -90,7 +90,7 @@ func TestPredictionsEqualADenseReference(t *testing.T) {
 	}
 }
 
-// TestWithEqualsNew holds the short way to condition against the long one.
+// TestWithEqualsNew compares adding observations to a process with computing a new process.
 func TestWithEqualsNew(t *testing.T) {
 	x, y := sample(30, 2, 3)
 	h := surrogate.Hyper{Length: []float64{0.5, 0.5}, Signal: 1, Noise: 0.1}
@@ -98,8 +98,8 @@ func TestWithEqualsNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The mean of the process is the mean of its first observations, so use
-	// outputs that both standardize equally.
+	// The mean of a process is the mean of its first observations. So both processes need outputs with equal means and
+	// spreads.
 	first, err := surrogate.New(x[:29], y[:29], surrogate.Options{Fixed: &h})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestLogarithmsAreRight(t *testing.T) {
 	}
 }
 
-// TestTheSameTrialsGiveTheSameSuggestion holds what makes a killed search resume.
+// TestTheSameTrialsGiveTheSameSuggestion: equal trials give equal suggestions, so a killed search can be resumed.
 func TestTheSameTrialsGiveTheSameSuggestion(t *testing.T) {
 	s := surrogate.Search{Seed: 3, Space: surrogate.Space{
 		{Name: "rate", Min: 1e-4, Max: 1, Log: true}, {Name: "threads", Min: 1, Max: 16, Integer: true}, {Name: "mode",
@@ -212,7 +212,7 @@ func TestBadSpaces(t *testing.T) {
 	}
 }
 
-// BenchmarkSuggest1000 is one suggestion after 1,000 trials of 6 settings.
+// BenchmarkSuggest1000 measures one suggestion after 1,000 trials of 6 settings.
 func BenchmarkSuggest1000(b *testing.B) {
 	x, y := sample(1000, 6, 5)
 	s := surrogate.Search{}
@@ -230,8 +230,8 @@ func BenchmarkSuggest1000(b *testing.B) {
 	}
 }
 
-// TestTunesAMeasuredTable finds a setting within 10% of the least cost at an accuracy
-// of 0.95 or more among 288 measured ones.
+// TestTunesAMeasuredTable searches a table of 288 measured settings. The result must be within 10% of the least cost
+// with an accuracy of 0.95 or more.
 func TestTunesAMeasuredTable(t *testing.T) {
 	path := filepath.Join(os.Getenv("TFEXP_DATA"), "tuning_tables", "trimtuner_cnn.csv")
 	f, err := os.Open(path)
