@@ -8,9 +8,9 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// One job on two resources, by two models. linear predicts 10 and 6 s, where
-// the runs took 8 and 10 (errors +25% and 0%), and 5 (+20%); its intervals hold
-// two of the three. "plain" predicts the slower resource to be the faster one.
+// One job is estimated on two resources by two models. The model linear predicts 10 and 6 s, where the runs took 8 and
+// 10 s (errors +25% and 0%) and 5 s (+20%); two of its three intervals hold. The model plain predicts that the slower
+// resource is the faster one.
 func TestAccuracy(t *testing.T) {
 	row := func(model string, threads int, predicted, low, high float64) record.EstimateRow {
 		return record.EstimateRow{Job: "j", Hardware: "h", Threads: threads, Model: model, Predicted: predicted, Low: low,
@@ -31,7 +31,7 @@ func TestAccuracy(t *testing.T) {
 		actual[i].add(r, 100, record.CellRef{Cell: "s", Simulated: true}, 1) // simulated runs do not count
 	}
 	got := accuracy(rows, actual)
-	if len(got) != 8 { // for each model: all, one job, two resources
+	if len(got) != 8 { // for each model: all together, the job, and two resources
 		t.Fatalf("%d rows: %+v", len(got), got)
 	}
 	equal := func(what string, got, want float64) {
@@ -47,7 +47,7 @@ func TestAccuracy(t *testing.T) {
 	equal("mean absolute error", all.MeanAbs, 15)
 	equal("the error of the machine within one cell", all.Machine, math.NaN())
 	equal("bias", all.Bias, 15)
-	equal("standard deviation", all.SD, math.Sqrt(175)) // of 25, 0 and 20
+	equal("standard deviation", all.SD, math.Sqrt(175)) // standard deviation of 25, 0 and 20
 	equal("coverage", all.Coverage, 2.0/3)
 	equal("rank", all.BestRank, 1)
 	equal("regret", all.Regret, 0)
@@ -57,14 +57,15 @@ func TestAccuracy(t *testing.T) {
 	}
 	equal("coverage without intervals", plain.Coverage, math.NaN())
 	equal("rank of the wrong choice", plain.BestRank, 2)
-	equal("regret of the wrong choice", plain.Regret, 80) // 9 s where 5 were to be had
+	equal("regret of the wrong choice", plain.Regret, 80) // the chosen resource takes 9 s, the other one 5 s
 	if r := got[3]; r.By != record.ByResource || r.Group != "h, 2 threads" || r.Choices != 0 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// Runs of 8 and of 10 s predict each other with errors of 20% and 25%, whatever the estimate; two runs of one cell say
-// nothing. Where the second was predicted to take twice as long as alone, it counts as one of 5 s: 60% and 37.5%.
+// Two runs of 8 and 10 s predict each other with errors of 20% and 25%, whatever the estimate. Two runs in the same
+// cell do not count. If the second run was predicted to take twice as long as alone, it counts as 5 s, and the errors
+// are 60% and 37.5%.
 func TestMachineError(t *testing.T) {
 	for _, c := range []struct{ predicted, longer, want float64 }{{10, 1, 22.5}, {3, 1, 22.5}, {10, 2, 48.75}} {
 		e := record.EstimateRow{Job: "j", Predicted: c.predicted, Low: -1}
@@ -80,11 +81,10 @@ func TestMachineError(t *testing.T) {
 	}
 }
 
-// realCell is a cell that ran for real.
+// realCell returns a cell of a real run.
 func realCell(name string) record.CellRef { return record.CellRef{Cell: name, Engine: "process"} }
 
-// Estimates of one block with the same request are distinguished by the axes
-// that the job reads.
+// Two estimates for the same job block and request differ if they have different values of an axis that the job reads.
 func TestWithin(t *testing.T) {
 	have := []record.Setting{{Name: "hidden", Value: "[64, 32]"}, {Name: "quantum", Value: "1s"}}
 	for axes, want := range map[string]bool{"": true, "hidden=[64,32]": true, "hidden=[64,32] quantum=1s": true,
@@ -95,8 +95,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// Estimates of 10 s, corrected to 12 when the second cell began, where a run took 12 s: they are judged in both
-// forms. With a neighbor both are twice as long.
+// The estimate is 10 s and is corrected to 12 s when the second cell begins; a run takes 12 s. Both forms of the
+// estimate are judged. Next to a neighbor, both are twice as long.
 func TestAccuracyOfCorrectedEstimates(t *testing.T) {
 	used := record.EstimateRow{Job: "j", Hardware: "h", Threads: 1, Model: "linear", Predicted: 10, Low: 9, High: 11,
 		Level: 0.9}
@@ -122,9 +122,8 @@ func TestAccuracyOfCorrectedEstimates(t *testing.T) {
 	}
 }
 
-// The policy with estimates is 2 s faster in each of two replicates, and so pays
-// for 3 s of sampling, with 1 s left. It is compared with the policy that the
-// experiment compares with, and not with another that has estimates.
+// The policy with estimates is 2 s faster in each of two replicates. This is more than the 3 s of sampling, by 1 s. It
+// is compared with the baseline of the experiment, and not with another policy that uses estimates.
 func TestProfiling(t *testing.T) {
 	e := record.Experiment{Plan: record.Plan{Estimating: []string{"sjf", "srtf"},
 		Compares: []record.Compare{{Baseline: "fcfs"}}}}

@@ -18,7 +18,8 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// asked is an experiment that compares a metric, with the values of each policy: of replicates, or at several loads.
+// asked describes an experiment that compares a metric. It has the values of each policy, one per replicate or per
+// load.
 type asked struct {
 	metric, baseline string
 	values           map[string][]float64
@@ -58,7 +59,8 @@ func headline(t interface {
 	return h
 }
 
-// An answer says who wins by how much; too few runs are named, with the number that would do.
+// An answer says which policy is better and by how much. If there are too few runs, it says so, and how many are
+// needed.
 func TestAnswers(t *testing.T) {
 	three := []string{"fcfs", "rr", "sjf"}
 	for _, c := range []struct {
@@ -109,8 +111,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A setting in which too few runs say which is the best is named; policies that are equal wherever they run have the same
-// value in all settings.
+// The answer names a setting in which there are too few runs to find the best policy. Policies that do not differ have
+// the same value in all settings.
 func TestAnswersInSettings(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -142,7 +144,8 @@ func TestAnswersInSettings(t *testing.T) {
 	}
 }
 
-// A difference on one log comes first, as a fact; whether it would hold on other days comes second.
+// For a single log, the answer first states the difference on this log. Then it says whether the difference is likely
+// on other days.
 func TestAnswersOfALog(t *testing.T) {
 	row := func(verdict string, low, high float64) *record.ComparisonRow {
 		r := compared(func(r *record.ComparisonRow) {
@@ -181,13 +184,13 @@ func TestAnswersOfALog(t *testing.T) {
 	}
 }
 
-// Where values give no interval that says something, a table has none.
+// If values have no meaningful interval, the table shows none.
 func TestMeansWithoutAnInterval(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		want   string
 	}{
-		{[]float64{2, 10, 36}, "16 ± ?"}, // 16 (0 to 127)
+		{[]float64{2, 10, 36}, "16 ± ?"}, // the interval would be 0 to 127
 		{[]float64{15, 16, 17}, "16.0 ± 2.7"}, {[]float64{16}, "16"}, {[]float64{0, 0, 0}, "0 ± 0"},
 		{[]float64{0, 1, 0, 0, 1}, "0.400 ± ?"},
 	} {
@@ -197,7 +200,7 @@ func TestMeansWithoutAnInterval(t *testing.T) {
 	}
 }
 
-// The best of a setting are the one with the best mean and all that no test separates from it.
+// The best variants of a setting are the one with the best mean and all that do not differ from it significantly.
 func TestBest(t *testing.T) {
 	all := []string{"fcfs", "sjf", "rr"}
 	for _, c := range []struct {
@@ -227,8 +230,9 @@ var (
 	compares = regexp.MustCompile(`^(p\d) (cuts|raises) `)
 )
 
-// TestAnswersAgreeWithTheirNumbers draws results: the winner has the best mean, a change has the sign of the difference
-// and its size, and intervals have their value within and are neither impossible nor wider than a factor of ten.
+// TestAnswersAgreeWithTheirNumbers draws random results. The winner has the best mean, and a change has the sign of the
+// difference and its size. Intervals contain their value, have possible bounds only, and are not wider than a factor of
+// ten.
 func TestAnswersAgreeWithTheirNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, replicates := rapid.IntRange(2, 5).Draw(t, "policies"), rapid.IntRange(1, 8).Draw(t, "replicates")
@@ -294,8 +298,8 @@ func TestAnswersAgreeWithTheirNumbers(t *testing.T) {
 	})
 }
 
-// Intervals of means and of comparisons do not leave the possible values: a bounded slowdown is at least 1, an accuracy at most
-// 1 where it is a fraction.
+// Intervals of means and of comparisons contain possible values only. A bounded slowdown is at least 1. An accuracy is
+// at most 1 if it is a fraction.
 func TestIntervalsOfPossibleValues(t *testing.T) {
 	for _, c := range []struct {
 		metric measure.Metric
@@ -318,7 +322,7 @@ func TestIntervalsOfPossibleValues(t *testing.T) {
 	}
 }
 
-// The mean of runs in which nothing is drawn at random has no interval.
+// The mean of runs without randomness has no interval.
 func TestMeansOfFixedRuns(t *testing.T) {
 	e := asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {40, 40, 40}, "rr": {10, 10, 10}}, []string{"fcfs", "rr"}, true, false}.experiment()
 	for _, row := range headline(t, e).Table.Rows {
@@ -328,7 +332,7 @@ func TestMeansOfFixedRuns(t *testing.T) {
 	}
 }
 
-// Where the ratio has no interval, the interval of the difference is a share of the baseline's mean as it was found.
+// If the ratio has no interval, the change's interval is that of the difference, divided by the baseline's mean.
 func TestChangeByTheDifference(t *testing.T) {
 	r := compared(func(r *record.ComparisonRow) {
 		r.Metric, r.Verdict, r.BaselineMean, r.CandidateMean, r.Ratio = "mean_jct_s", record.NoDifference, 100, 70, 0.7
@@ -340,7 +344,8 @@ func TestChangeByTheDifference(t *testing.T) {
 	}
 }
 
-// Too few replicates are reported with their number; more of a log, or of runs that are all alike, do not help.
+// If there are too few replicates, their number is reported. More replicates of one log, or of runs without randomness,
+// would not help.
 func TestLacking(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -9,7 +9,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Where not all fit, there are the best of each load with the baseline, and not the variants of the least load alone.
+// If not all variants fit, the table has the best variants of each load and the baseline, and not only the variants of
+// the lowest load.
 func TestBestOfEach(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "a", Level: 0.95}}

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// variant adds cells with the given mean waiting times to an experiment, one a replicate.
+// variant adds cells with these mean waiting times to an experiment, one for each replicate.
 func variant(e *record.Experiment, workload, policy string, axes []record.Setting, waiting ...float64) {
 	for i, w := range waiting {
 		ref := record.CellRef{
@@ -76,7 +76,7 @@ func TestComparisons(t *testing.T) {
 	if p := stats.Holm([]float64{rows[0].RawP, rows[1].RawP}); p[0] != rows[0].PValue || p[1] != rows[1].PValue {
 		t.Errorf("p-values %v and %v, want %v", rows[0].PValue, rows[1].PValue, p)
 	}
-	// Of utilization, more is better: the same numbers turn the verdicts around.
+	// For utilization, more is better, so the same numbers give the opposite verdicts.
 	e.Plan.Compares[0].Metric = "utilization"
 	for i, v := range []string{record.Worse, record.NoDifference, record.Better} {
 		if got := comparisons(t, e)[i].Verdict; got != v {
@@ -85,7 +85,8 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
-// TestComparisonsOfValues: values of an axis, and hardware, are compared under one policy where all else is alike.
+// TestComparisonsOfValues: values of an axis, and hardware, are compared between cells that have everything else in
+// common.
 func TestComparisonsOfValues(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Level: 0.95,
@@ -107,7 +108,8 @@ func TestComparisonsOfValues(t *testing.T) {
 		t.Error(d)
 	}
 	e.Plan.Compares[0].At = []record.Setting{{Name: "workload", Value: "v"}}
-	want = []string{"w: fcfs servers=2 load=0.5 of w / fcfs servers=2 load=0.5 of v: not enough replicates"} // only this pair has different workloads
+	// Only this pair has different workloads.
+	want = []string{"w: fcfs servers=2 load=0.5 of w / fcfs servers=2 load=0.5 of v: not enough replicates"}
 	if d := cmp.Diff(want, names(comparisons(t, e))); d != "" {
 		t.Error(d)
 	}
@@ -133,7 +135,7 @@ func TestPairsThatCount(t *testing.T) {
 	}
 }
 
-// TestComparisonsOfTwoAxes: with a policy on a hardware as baseline, all other combinations are compared with it.
+// TestComparisonsOfTwoAxes: if the baseline is a policy on a hardware, all other combinations are compared with it.
 func TestComparisonsOfTwoAxes(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Level: 0.95, At: axis("policy", "fcfs", "nodes", "4")}}
@@ -153,7 +155,7 @@ func TestComparisonsOfTwoAxes(t *testing.T) {
 	}
 }
 
-// TestComparisonsByClass: each class is compared, with a correction over all of them.
+// TestComparisonsByClass: the classes are compared separately, and p-values are corrected for all of these comparisons.
 func TestComparisonsByClass(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Compares = []record.Compare{{Metric: "mean_jct", Baseline: "fcfs", By: "class"}}
@@ -180,8 +182,8 @@ func TestComparisonsByClass(t *testing.T) {
 	}
 }
 
-// TestReplicatesThatAreAlike: replicates without randomness count as one, however many there are. Others count
-// each, and a few equal by chance are no proof.
+// TestReplicatesThatAreAlike: replicates without randomness count as one, whatever their number. Replicates with
+// randomness all count, even if some results are equal by chance.
 func TestReplicatesThatAreAlike(t *testing.T) {
 	for _, c := range []struct {
 		name             string

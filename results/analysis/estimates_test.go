@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// lines are the rows of a table, below its header.
+// lines returns the rows of a table without its header.
 func lines(t table.Table) string {
 	all := []string{strings.Join(t.Header(), " | ")}
 	for _, r := range t.Rows {
@@ -20,7 +20,7 @@ func lines(t table.Table) string {
 	return strings.Join(all, "\n")
 }
 
-// An unknown value of an estimate is a dash; the axes are a column where some job has one.
+// An unknown value of an estimate is a dash. There is a column for the axes if some job reads an axis.
 func TestEstimateTable(t *testing.T) {
 	rows := []record.EstimateRow{
 		{Job: "a", Hardware: "h", Model: "auto", Chosen: "linear", Axes: "n=2", Threads: 2, Samples: 3, SampleFraction: 0.25,
@@ -75,7 +75,7 @@ func TestEstimatesInWords(t *testing.T) {
 	}
 }
 
-// The text of a part within another comes after the other's text; sentences of the answer stay together.
+// A part's text comes after the text of the part that contains it. Sentences of the answer stay together.
 func TestPartsWithinOthers(t *testing.T) {
 	own := table.Section{Answers: []string{"a"}, Report: []table.Item{{Note: "above"}, {Sentences: []string{"b"}, Answer: true}}}
 	told := Content{Section: own}

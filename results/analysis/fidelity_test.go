@@ -27,9 +27,8 @@ func twins() resultstest.Config {
 	return cfg
 }
 
-// Two jobs of 1.9 s for all cores, one after the other: jobs that take nine
-// tenths of their time end 10% earlier, and the second one starts as much
-// earlier as the first one is shorter.
+// Two jobs of 1.9 s, each on all cores, run one after the other. If jobs take 0.9 times as long, they end 10% earlier,
+// and the second job starts earlier by the time that the first one saves.
 func TestFidelityOfShorterJobs(t *testing.T) {
 	cfg := twins()
 	cfg.Long, cfg.Short, cfg.Replicates, cfg.Quanta = 2, 0, 1, nil
@@ -65,8 +64,7 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 	dir := twins().Write(t)
 	e := open(t, dir)
 	f := analysis.FidelityOf(e)
-	// The warnings of the second replicate count; jobs arrive late enough to
-	// make waiting times shrink by more than a tenth.
+	// The warnings of the second replicate count. Jobs arrive so late that waiting times shrink by more than a tenth.
 	if f.Cells != 10 || f.Busy != 2 {
 		t.Fatalf("%d cells, %d busy", f.Cells, f.Busy)
 	}
@@ -79,11 +77,11 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	known := len(measure.ShownIn(measure.InFidelity)) - 1 // nothing is known of costs
+	known := len(measure.ShownIn(measure.InFidelity)) - 1 // costs are unknown
 	if lines[0] != "cell,metric,real,simulated,error_pct" || len(lines) != 1+10*known {
 		t.Errorf("%d lines, the first %q", len(lines), lines[0])
 	}
-	var quiet, all []float64 // the sizes of the errors of makespan, by the table
+	var quiet, all []float64 // sizes of the errors of makespan, as in the table
 	sums := map[bool][2]float64{}
 	for _, line := range lines[1:] {
 		fields := strings.Split(line, ",")
@@ -129,8 +127,8 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 	}
 }
 
-// When a policy beats another in simulation but loses to it in reality, the
-// order differs. The report names the significant difference.
+// If a policy is better than another in simulation but worse in real runs, the report says that the order differs. It
+// names the significant difference.
 func TestFidelityTellsOfAnotherOrder(t *testing.T) {
 	cfg := twins()
 	cfg.Replicates = 12
@@ -157,7 +155,8 @@ func TestFidelityTellsOfAnotherOrder(t *testing.T) {
 	}
 }
 
-// A cell that failed, or whose simulation did, is not compared; one that recorded no decisions is, but not by them.
+// A cell that failed, or whose simulation failed, is not compared. A cell that recorded no decisions is compared, but
+// not its decisions.
 func TestFidelityOfWhatIsThere(t *testing.T) {
 	cfg := twins()
 	cfg.Replicates, cfg.Quanta = 5, nil
@@ -178,7 +177,7 @@ func TestFidelityOfWhatIsThere(t *testing.T) {
 	if f := analysis.FidelityOf(e); f.Cells != 2 { // an incomplete simulation does not count
 		t.Errorf("%d cells", f.Cells)
 	}
-	// Rows have the values that both sides know.
+	// Rows have the values that are known for both the real run and its simulation.
 	p := analysis.Pairs(e)[:1]
 	p[0].Real.Metrics.Set(measure.Makespan, math.NaN())
 	p[0].Twin.Metrics.Set(measure.MeanJCT, math.NaN())
@@ -195,7 +194,7 @@ func TestFidelityOfWhatIsThere(t *testing.T) {
 	}
 }
 
-// Without simulations there is no table, and an earlier one is removed.
+// Without simulations there is no fidelity table, and an earlier one is removed.
 func TestNoFidelityWithoutTwins(t *testing.T) {
 	dir := twins().Write(t)
 	for _, c := range open(t, dir).Cells {
@@ -220,9 +219,8 @@ func TestNoFidelityWithoutTwins(t *testing.T) {
 	}
 }
 
-// TestAccuracyBesideNeighbours: the simulation of a real cell gives the predicted times of jobs where they ran. Its
-// jobs take nine tenths of their real time, so each prediction is 10% too short, whatever the estimate of the job
-// alone.
+// TestAccuracyBesideNeighbours: the simulation of a real cell predicts how long jobs take next to others. Here its jobs
+// take 0.9 times their real time, so each prediction is 10% too short, whatever the estimate of the job alone.
 func TestAccuracyBesideNeighbours(t *testing.T) {
 	dir := twins().Write(t)
 	used, err := record.Estimates.Read(open(t, dir).Dir)
@@ -258,7 +256,7 @@ func TestAccuracyBesideNeighbours(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, list, err)
 		}
 	}
-	// Estimates are of whole trainings; jobs trained to a target loss do not show them.
+	// Estimates are for whole trainings. Runs to a target loss do not tell how good they are.
 	remaining.Targets.Set(&e.Plan, []remaining.Target{{Class: "short"}})
 	raw, err := json.Marshal(e.Plan)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestAccuracyInWords(t *testing.T) {
 	}
 }
 
-// The error is divided into the machine's error and the rest.
+// The error of estimates is divided into the machine's own error and the remaining error.
 func TestAccuracyExplained(t *testing.T) {
 	row := record.AccuracyRow{Model: "m", Runs: 8, MeanAbs: 26, SD: math.NaN(), Coverage: 0.9, Level: 0.9, Machine: 22}
 	const want = "The model m was off by 26% on average over 8 real runs; the machine's own speed between samples and runs " +
@@ -66,7 +66,7 @@ func TestProfilingInWords(t *testing.T) {
 	}
 }
 
-// The table of comparisons names places only where there are several.
+// The table of comparisons has a column for places only if there are several places.
 func TestPlacesOfComparisons(t *testing.T) {
 	row := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b", Workload: "w", Hardware: "h", Ratio: 0.5,
 		CILow: 0.4, CIHigh: 0.6, PValue: 0.5, Pairs: 3, Difference: -1.5, DifferenceLow: -2, DifferenceHigh: -1, Method: "m",
@@ -90,7 +90,7 @@ func TestPlacesOfComparisons(t *testing.T) {
 	}
 }
 
-// With comparisons of one class, user or size, the table names the jobs of each.
+// If comparisons are by class, user or size, the table names the jobs of each comparison.
 func TestComparisonsOfGroups(t *testing.T) {
 	all := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b"}
 	long, nobody := all, all
@@ -131,8 +131,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// Thresholds are judged for each variant that they are about; errors of
-// simulations and estimates, over all of them.
+// Thresholds on metrics are judged for each variant that they select. Thresholds on errors of simulations and estimates
+// are judged over all variants.
 func TestThresholds(t *testing.T) {
 	f := func(x float64) *float64 { return &x }
 	cell := func(policy string, jct float64) record.Cell {

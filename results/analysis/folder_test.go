@@ -77,8 +77,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestEstimatesKeepActual: the fit is written again before each run; measured
-// values must not be lost when no cell needs to run.
+// TestEstimatesKeepActual: the estimates are written again before each run. Measured run times in them must stay, even
+// if no cell needs to run.
 func TestEstimatesKeepActual(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	rows, err := record.Estimates.Read(open(t, dir).Dir)
@@ -107,7 +107,7 @@ func TestOpen(t *testing.T) {
 	if e := open(t, dir); len(e.Cells) != 7 || len(e.Missing) != 3 || e.Complete() || e.Run.State != "finished" {
 		t.Errorf("%d cells, %d missing, run %+v", len(e.Cells), len(e.Missing), e.Run)
 	}
-	// Half a cell.json, and one of another plan, are not there yet.
+	// An incomplete cell.json, or one of another plan, counts as missing.
 	edit := func(cell string, change func([]byte) []byte) {
 		path := filepath.Join(dir, record.CellsDir, cell, record.CellFile)
 		raw, err := os.ReadFile(path)
@@ -149,7 +149,7 @@ func TestReadBack(t *testing.T) {
 	if err != nil || len(occupancy) < 10 || occupancy[len(occupancy)-1].CoresHeld != 0 || !math.IsNaN(occupancy[0].CPU) {
 		t.Errorf("occupancy: %+v, %v", occupancy, err)
 	}
-	// The last line of a file that is being written is not complete.
+	// The last line of a file that is still written may be incomplete.
 	path := filepath.Join(dir, record.CellsDir, ref.Cell, record.EventsFile)
 	count := func() int {
 		n := 0
@@ -185,7 +185,7 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-// TestExtraColumns holds that tables of a later version can be read.
+// TestExtraColumns: tables of later versions, which have more columns, can be read.
 func TestExtraColumns(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	e := open(t, dir)
@@ -229,8 +229,7 @@ func BenchmarkTables(b *testing.B) {
 	}
 }
 
-// TestMetricsDoNotDependOnTheMachine: how long the machine took for a cell is in
-// timings.csv, and in no other table.
+// TestMetricsDoNotDependOnTheMachine: the time that the machine took for a cell is in timings.csv only.
 func TestMetricsDoNotDependOnTheMachine(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	read := func(name string) string {

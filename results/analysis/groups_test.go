@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// TestGroups: a row for each class and variant, the variants of a class together; a variant that has no job of a class
-// has no row.
+// TestGroups: there is a row for each class and variant, sorted by class. A variant without jobs of a class has no row
+// for it.
 func TestGroups(t *testing.T) {
 	e := &record.Experiment{}
 	variant(e, "w", "fcfs", nil, 4, 6)
@@ -57,7 +57,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// A variant meets values of axes that it does not read.
+// A variant matches any value of an axis that it does not read.
 func TestMeets(t *testing.T) {
 	v := analysis.Variant{Workload: "w", Hardware: "h", Policy: "p", Axes: axis("load", "1")}
 	for _, c := range []struct {

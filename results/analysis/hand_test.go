@@ -102,7 +102,7 @@ func TestScheduleByHand(t *testing.T) {
 	}
 }
 
-// A cell that kept no jobs or no events has no schedule; damaged files are errors, missing ones are not.
+// A cell without recorded jobs or events has no schedule. Damaged files are errors; missing files are not.
 func TestWhatIsThere(t *testing.T) {
 	e, cell := byHand(t)
 	path := func(name string) string { return filepath.Join(e.Dir, record.CellsDir, "c", name) }

@@ -15,7 +15,8 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Jobs that arrived in the same two seconds are added up; one that did not finish under both policies is left out.
+// Jobs that arrived within the same two seconds are one block. A job that did not finish under both policies is left
+// out.
 func TestBlocks(t *testing.T) {
 	nan := math.NaN()
 	b := []jobValue{{"a", 0, 1}, {"b", 1.9, 2}, {"c", 2, 4}, {"d", 3, nan}, {"e", 3, 8}, {"f", 1, 16}}
@@ -30,7 +31,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// Values at a bound: a p-value of exactly 1 − level detects no difference, and one run is exact.
+// Values at a limit: a p-value of exactly 1 − level is not significant, and a single run is exact.
 func TestVerdicts(t *testing.T) {
 	jct, _ := measure.MetricByName("mean_jct_s")
 	utilization, _ := measure.MetricByName("utilization")
@@ -56,7 +57,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Errors are relative to reality: zero against zero is no error, a value against zero is unknown.
+// Errors are relative to the real value. If both values are zero, there is no error; if only the real one is, the error
+// is unknown.
 func TestErrorsInPercent(t *testing.T) {
 	for _, c := range []struct{ simulated, real, want float64 }{
 		{11, 10, 10}, {9, 10, -10}, {0, 0, 0}, {1, 0, math.NaN()}, {0, 4, -100},
@@ -74,7 +76,7 @@ func TestErrorsInPercent(t *testing.T) {
 	}
 }
 
-// Cells in which other jobs failed do not have the same jobs.
+// Cells do not have the same jobs if different jobs failed.
 func TestSameJobs(t *testing.T) {
 	cell := func(finished, failed float64, names ...string) *record.Cell {
 		c := &record.Cell{Metrics: measure.Of(map[string]float64{"finished": finished, "failed": failed})}
@@ -102,7 +104,7 @@ func TestSameJobs(t *testing.T) {
 	}
 }
 
-// A run just as long as a bound of its interval is covered; an estimate without an interval covers none.
+// An interval covers a run time equal to one of its bounds. An estimate without an interval covers nothing.
 func TestCovered(t *testing.T) {
 	for _, c := range []struct {
 		low, high, service float64
@@ -140,7 +142,7 @@ func TestCovered(t *testing.T) {
 	}
 }
 
-// An estimate is in force for its own request alone.
+// An estimate is used for its own request only.
 func TestEstimatesInForce(t *testing.T) {
 	p := predicted{estimated: []record.Estimated{{Job: "j", Threads: 1, Factor: 0}, {Job: "j", Threads: 1, Factor: 1.5},
 		{Job: "j", Threads: 2, GPUs: 1, Factor: 2}}}
@@ -157,7 +159,7 @@ func TestEstimatesInForce(t *testing.T) {
 	}
 }
 
-// Without a policy that the experiment compares with, profiling is judged against the first that has cells, on the same
+// If the experiment compares with no policy, profiling is judged against the first policy that has cells with the same
 // workload, hardware and values of axes.
 func TestProfilingWithoutABaseline(t *testing.T) {
 	for _, c := range []struct {
@@ -197,7 +199,7 @@ func TestProfilingWithoutABaseline(t *testing.T) {
 	}
 }
 
-// The best come first, whichever way is better; unknown values come last.
+// The best values come first, whether more or less is better. Unknown values come last.
 func TestRanked(t *testing.T) {
 	means := []float64{2, math.NaN(), 1, 3, 1}
 	jct, _ := measure.MetricByName("mean_jct_s")
@@ -219,7 +221,7 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// A run counts for an estimate if it is of the same request, and had it all the time.
+// A run counts for an estimate if it has the same request from begin to end.
 func TestShows(t *testing.T) {
 	run := func(change func(*record.JobRow)) *record.JobRow {
 		r := &record.JobRow{Hardware: "h"}
@@ -243,7 +245,7 @@ func TestShows(t *testing.T) {
 	}
 }
 
-// A simulation that knows the expected values is off by chancePoints on average.
+// A simulation that uses the true expected values has an average error of chancePoints.
 func TestChancePoints(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, replicates := range []int{2, 3, 10} {

@@ -10,7 +10,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A variant that misses deadlines is not the best, however little it costs; where all miss some, they are ranked.
+// A variant that misses deadlines is not the best, however cheap it is. If all variants miss deadlines, they are
+// ranked.
 func TestMissedDeadlinesAreNotRanked(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "on_demand", Level: 0.95}}
@@ -78,8 +79,8 @@ func TestMissedDeadlinesAreNotRanked(t *testing.T) {
 	}
 }
 
-// Who misses a threshold of another metric is not ranked among those who keep it; the sentence says who, and in which settings.
-// Where one entry alone keeps all, it is the answer.
+// A policy that exceeds a threshold on another metric is not ranked among the policies within it. The sentence names
+// the policy and the settings. If only one policy is within all thresholds, it is the answer.
 func TestMissedThresholdsAreNotRanked(t *testing.T) {
 	most := 10.0
 	for _, c := range []struct {
@@ -87,7 +88,7 @@ func TestMissedThresholdsAreNotRanked(t *testing.T) {
 		loads      []string
 		policies   []string
 		waits      map[string][]float64
-		costs      map[string][]float64 // at each load
+		costs      map[string][]float64 // one value for each load
 		want, last string
 	}{
 		{"two of three keep it", []string{"1"}, []string{"base", "good", "dear"},

@@ -9,8 +9,9 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// The intervals of an unfinished run have the level of a look that nobody planned, with and without planned looks; at a planned
-// look and at the end they have its level; a fixed number of replicates that are all there has the whole error.
+// The intervals of an unfinished run have the level of an unplanned look, with and without planned looks. At a planned
+// look and at the end, they have that look's level. If all of a fixed number of replicates are there, they have the
+// whole error.
 func TestIntervalsOfLooks(t *testing.T) {
 	const most, have = 12, 6
 	looks, more := stats.Looks(most), []int{have, most}
@@ -21,7 +22,7 @@ func TestIntervalsOfLooks(t *testing.T) {
 	for name, c := range map[string]struct {
 		looks           []int
 		planned, pairs  int
-		missing, beyond bool // cells of the plan; replicates that the plan does not have yet
+		missing, beyond bool // missing: cells of the plan that are missing; beyond: replicates after the plan
 		level           float64
 	}{
 		"unfinished":                    {pairs: have, missing: true, level: unplanned},
@@ -70,8 +71,8 @@ func TestIntervalsOfLooks(t *testing.T) {
 	}
 }
 
-// Runs that are all alike decide by their number: one that is enough for a single look, and not for this one, is not said
-// to be enough.
+// Runs with equal results are significant from some number on. If that number is enough for a single look but not for
+// this look, the answer must not say that it is enough.
 func TestAlikeRunsNeedMoreThanThereAre(t *testing.T) {
 	for pairs, want := range map[int]int{4: 6, 6: 12} {
 		r := record.ComparisonRow{Pairs: pairs, Method: stats.SignFlips, Level: 0.95}

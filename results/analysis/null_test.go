@@ -13,11 +13,11 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// trials is how many experiments of each kind the tests below draw: go test ./results/analysis -run Nothing -args
-// -trials 3000
+// trials is the number of random experiments of each kind in the tests below. The command line can set it: go test
+// ./results/analysis -run Nothing -args -trials 3000
 var trials = flag.Int("trials", need.Cases(40, 250), "experiments without a difference, of each kind")
 
-// drawnMetric is a kind of metric: the common part of a replicate's cells, and the own part of each.
+// drawnMetric is a kind of metric. It draws a part that a replicate's cells share, and a part for each cell.
 type drawnMetric struct {
 	metric measure.Metric
 	shared func(*rand.Rand) float64
@@ -34,15 +34,15 @@ var drawnMetrics = []drawnMetric{
 	}},
 	{measure.Utilization, (*rand.Rand).Float64, func(r *rand.Rand, s float64) float64 { return 1 - 0.3*s*r.Float64() }},
 	{measure.MissedDeadlines, (*rand.Rand).Float64, func(r *rand.Rand, s float64) float64 {
-		return math.Floor(0.3 + 0.2*s + r.Float64()) // none or one
+		return math.Floor(0.3 + 0.2*s + r.Float64()) // 0 or 1
 	}},
 	{measure.Cost, (*rand.Rand).NormFloat64, func(r *rand.Rand, s float64) float64 {
-		return 0.25 * math.Ceil(8*math.Exp(0.3*s+0.3*r.NormFloat64())) // by the started quarter of an hour
+		return 0.25 * math.Ceil(8*math.Exp(0.3*s+0.3*r.NormFloat64())) // rounded up to a quarter of an hour
 	}},
 }
 
-// alikePolicies is an experiment of policies that do not differ, each with one cell per replicate, with a number of
-// classes of jobs.
+// alikePolicies returns an experiment whose policies do not differ, with one cell per policy and replicate, and this
+// number of job classes.
 func alikePolicies(r *rand.Rand, k drawnMetric, policies, replicates, classes int) *record.Experiment {
 	e := &record.Experiment{}
 	by := ""
@@ -72,7 +72,7 @@ func alikePolicies(r *rand.Rand, k drawnMetric, policies, replicates, classes in
 	return e
 }
 
-// atMost fails the test where more than 5% of the trials claim a difference, by more than 3.5 standard errors.
+// atMost fails the test if more than 5% of the trials claim a difference, by more than 3.5 standard errors.
 func atMost(t *testing.T, what string, claims, of int) {
 	t.Helper()
 	share := float64(claims) / float64(of)
@@ -82,8 +82,8 @@ func atMost(t *testing.T, what string, claims, of int) {
 	}
 }
 
-// TestNothingClaimed: experiments whose policies do not differ claim a difference in at most 5 of 100 cases: in their
-// comparisons, within classes of jobs, in rankings and where fidelity judges pairs.
+// TestNothingClaimed: if policies do not differ, at most 5 of 100 experiments claim a difference. This holds for
+// comparisons, for comparisons by class, for rankings, and for pairs in the fidelity table.
 func TestNothingClaimed(t *testing.T) {
 	type way struct {
 		name                                  string
@@ -150,8 +150,8 @@ func TestNothingClaimed(t *testing.T) {
 	}
 }
 
-// TestNothingClaimedOfALog: two policies that do not differ on one log, whose jobs wait for each other: neighbors have
-// alike times. Stretches of a tenth of the log or less are resampled.
+// TestNothingClaimedOfALog: two policies that do not differ run one log. Its jobs wait for each other, so neighbors
+// have similar times. Blocks of a tenth of the log or less are resampled.
 func TestNothingClaimedOfALog(t *testing.T) {
 	for _, blocks := range []int{10, 15, 30, 60} {
 		rng := rand.New(rand.NewPCG(5, uint64(blocks)))
@@ -161,7 +161,8 @@ func TestNothingClaimedOfALog(t *testing.T) {
 			var b, c []jobValue
 			queue, other := 0.0, 0.0
 			for i := range blocks * perBlock {
-				// The waits of a queue near its capacity, under two policies: alike where it is long, each with its own chance.
+				// The waits of a queue near its capacity, under two policies: both are long when the queue is long, and
+				// each has its own random part.
 				gap := 1.15 * rng.ExpFloat64()
 				queue = max(0, queue+rng.ExpFloat64()-gap)
 				other = max(0, other+rng.ExpFloat64()-gap)

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// variant adds cells with the given mean waiting times to an experiment, one a replicate.
+// variant adds cells with these mean waiting times to an experiment, one for each replicate.
 func variant(e *record.Experiment, workload, policy string, axes []record.Setting, waiting ...float64) {
 	for i, w := range waiting {
 		ref := record.CellRef{
@@ -26,7 +26,7 @@ func variant(e *record.Experiment, workload, policy string, axes []record.Settin
 	}
 }
 
-// Where hardly any job waits the answers mention it, unless the policies make jobs faster by other means.
+// If hardly any job waits, the answer says so, unless the policies make jobs faster in other ways.
 func TestIdle(t *testing.T) {
 	cell := func(policy string, waiting, jct float64) record.Cell {
 		return record.Cell{
@@ -70,7 +70,7 @@ func axis(pairs ...string) []record.Setting {
 	return out
 }
 
-// between sets the variants of a comparison, "rr load=1".
+// between sets the two variants that a row compares, such as "rr load=1".
 func between(r record.ComparisonRow, baseline, candidate string) record.ComparisonRow {
 	parts := func(label string) (policy string, axes []record.Setting) {
 		for i, part := range strings.Fields(label) {
@@ -167,7 +167,7 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestUnsaid checks that too few replicates are mentioned once.
+// TestUnsaid: too few replicates are mentioned only once.
 func TestUnsaid(t *testing.T) {
 	warnings := []record.Warning{{Code: record.FewReplicates, Text: "few"}, {Code: record.BusyMachine, Text: "busy"}}
 	if got := Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, nil); len(got) != 2 {
@@ -205,7 +205,8 @@ func TestSummaryTable(t *testing.T) {
 			t.Error("a metric that is known nowhere has a column")
 		}
 	}
-	// fcfs: sd 0.8165, 41% of the correction, t(3, 1 − 2.5%·0.69) = 3.69, half-width 1.5; rr: 2 and 3, half-width above 10: none.
+	// By hand: fcfs has a standard deviation of 0.8165, 41% of the correction, t(3, 1 − 2.5%·0.69) = 3.69 and a
+	// half-width of 1.5. The values of rr are 2 and 3, with a half-width above 10, so it has no interval.
 	if r := got.Rows[0]; r[0] != "fcfs" || r[1] != "4, 1 failed" || r[4] != "5.0 ± 1.5" {
 		t.Errorf("%q of %q", r, got.Header())
 	}

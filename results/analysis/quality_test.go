@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// The reasons for doubt about a comparison are next to its pairs, if there are any.
+// Warnings about the quality of a comparison are shown next to it.
 func TestQualityBesideVerdicts(t *testing.T) {
 	build := func(change func(replicate int, c *record.Cell, candidate bool)) record.ComparisonRow {
 		e := &record.Experiment{}

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// Data at the limit are shown, and beyond it are not.
+// Data at the limit are shown, and data above it are not.
 func TestCrowdedAtItsBounds(t *testing.T) {
 	for _, c := range []struct {
 		jobs, preemptions, resizes float64
@@ -28,7 +28,7 @@ func TestCrowdedAtItsBounds(t *testing.T) {
 	}
 }
 
-// The servers of a cell are its own, and their cores count, used or not.
+// A cell has its own servers only. All cores of these servers count, used or not.
 func TestServersOfACell(t *testing.T) {
 	r := scheduleReader{Schedule: &Schedule{Cores: 2}}
 	r.servers(record.Cell{CellRef: record.CellRef{Cell: "c"}}, []record.ServerRow{
@@ -41,7 +41,7 @@ func TestServersOfACell(t *testing.T) {
 	}
 }
 
-// A stretch that ended as a sample is marked, and the run of the whole job after it is not.
+// A run that was a sample is marked. The later run of the whole job is not.
 func TestSamplesAreMarked(t *testing.T) {
 	r := scheduleReader{Schedule: &Schedule{Jobs: make([]ScheduledJob, 1)}, at: map[string]int{"a": 0}, replay: ledger.New(1)}
 	cores := scheduler.CoreSet{{Lo: 0, Hi: 1}}

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
-// TestBlocksOfALog: where the same jobs ran under two policies, without randomness, the jobs of each stretch of 100
-// ms are drawn together. The comparison is of the means over the jobs that finished under both.
+// TestBlocksOfALog: if the same jobs ran under two policies without randomness, the jobs of each 100 ms are a block.
+// The comparison is of the means over jobs that finished under both policies.
 func TestBlocksOfALog(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Replicates, cfg.Short, cfg.FailJob = 1, 30, 7
@@ -35,7 +35,7 @@ func TestBlocksOfALog(t *testing.T) {
 		}
 		return row
 	}
-	// blocks and mean are of the jobs that finished, of a class or of all.
+	// The number of blocks and the means are over the finished jobs, of a class or of all classes.
 	expect := func(class string) (blocks int, mean [2]float64) {
 		seen := map[float64]bool{}
 		for i, c := range e.Cells {

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/sentences.txt")
 
-// TestSentences keeps the sentences of results: each sentence with its cases, to be read in testdata/sentences.txt.
+// TestSentences compares all sentences of results with testdata/sentences.txt, which lists them for readers.
 func TestSentences(t *testing.T) {
 	var s plottest.Sentences
 	fidelitySentences(&s)
@@ -48,7 +48,7 @@ func fidelitySentences(s *plottest.Sentences) {
 	}
 }
 
-// compared is a row in which all is known: from 4 to 3 s.
+// compared returns a row without unknown values, for a change from 4 to 3 s.
 func compared(change func(r *record.ComparisonRow)) record.ComparisonRow {
 	r := record.ComparisonRow{Metric: "mean_jct_s", Workload: "w", Hardware: "h", BaselineWorkload: "w",
 		BaselineHardware: "h", Baseline: "fcfs", Candidate: "rr", BaselinePolicy: "fcfs", CandidatePolicy: "rr", Pairs: 5,

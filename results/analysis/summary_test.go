@@ -10,11 +10,11 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Where not all are shown the best are, by the metric that is compared: variants by their means, and policies by
-// the means of their variants.
+// If not all are shown, the best by the compared metric are: variants by their means, and policies by the means of
+// their variants.
 func TestBest(t *testing.T) {
 	e := &record.Experiment{}
-	e.Plan.Compares = []record.Compare{{Metric: "utilization", Baseline: "fcfs", Level: 0.95}} // the greatest is the best
+	e.Plan.Compares = []record.Compare{{Metric: "utilization", Baseline: "fcfs", Level: 0.95}}
 	variant(e, "w", "fcfs", axis("load", "0.5"), 1, 2)
 	variant(e, "w", "fcfs", axis("load", "0.9"), 5, 6)
 	variant(e, "w", "srtf", axis("load", "0.5"), 4)

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Thresholds are judged variant by variant, and at their bounds they are met.
+// Thresholds are judged for each variant. A value equal to the bound is within it.
 func TestThresholds(t *testing.T) {
 	bound := func(v float64) *float64 { return &v }
 	e := &record.Experiment{}
@@ -22,7 +22,7 @@ func TestThresholds(t *testing.T) {
 		{Metric: "mean_waiting_s", Policy: "sjf", Min: bound(2.5)},
 		{Metric: "mean_waiting_s", Policy: "sjf", Min: bound(2.6)},
 		{Metric: "mean_waiting_s", Policy: "fcfs", Min: bound(4), Max: bound(4.5)},
-		{Metric: "mean_slowdown", Policy: "sjf", Max: bound(9)}, // nobody knows it
+		{Metric: "mean_slowdown", Policy: "sjf", Max: bound(9)}, // no cell has a value of it
 	}
 	list, err := analysis.Thresholds(e)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// The error of estimates is the mean over the used ones, whatever their sign.
+// The error of estimates is the mean size of the errors of the estimates that were used.
 func TestThresholdOfEstimates(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	row := func(role string, predicted, actual float64) record.EstimateRow {

@@ -13,8 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// TestNothingOutside reads files by names and links that lead out of the folder,
-// and things that are no files.
+// TestNothingOutside: names and links that lead out of the folder are not read, and neither are special files.
 func TestNothingOutside(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "results")
@@ -66,7 +65,8 @@ func TestNothingOutside(t *testing.T) {
 	}
 }
 
-// TestSecondNames writes to files of a folder of results that have a second name outside: their content stays.
+// TestSecondNames: if a file in the results folder is also a hard link outside, writing it does not change the content
+// outside.
 func TestSecondNames(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "results")
@@ -97,7 +97,7 @@ func TestSecondNames(t *testing.T) {
 	if raw, err := folder.ReadFile(dir, "journal.jsonl"); err != nil || string(raw) != "text\n" {
 		t.Errorf("reading: %q, %v", raw, err)
 	}
-	if err := folder.Write(inside, []byte("new\n"), 0o644); err != nil { // a new file takes the name
+	if err := folder.Write(inside, []byte("new\n"), 0o644); err != nil { // the name gets a new file
 		t.Error(err)
 	}
 	if raw, err := os.ReadFile(outside); err != nil || string(raw) != "text\n" {

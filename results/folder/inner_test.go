@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A file may have just as many bytes as are read.
+// A file may have exactly the maximum number of bytes.
 func TestReadWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(path, []byte("12345"), 0o644); err != nil {
@@ -27,7 +27,7 @@ func TestReadWhole(t *testing.T) {
 			t.Errorf("at most %d: %q, %v", most, raw, err)
 		}
 	}
-	// An input without a known size, such as a pipe, is bounded as well.
+	// The bound also holds for input of unknown size, such as a pipe.
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestReadWhole(t *testing.T) {
 	}
 }
 
-// Lines of any length up to the bound are whole.
+// Lines are read in full, up to the bound.
 func TestReadLine(t *testing.T) {
 	const size = 16
 	for _, n := range []int{0, 1, size - 1, size, size + 1, 5 * size, mostLine - 1, mostLine, mostLine + size} {
@@ -67,7 +67,7 @@ func TestReadLine(t *testing.T) {
 	}
 }
 
-// Errors name the operation as people know it.
+// Errors name the operation in plain words.
 func TestOperations(t *testing.T) {
 	dir := t.TempDir()
 	_, opened := Open(dir, "none")

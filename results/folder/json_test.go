@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Errors in a JSON file are described in the file's terms, with the line.
+// Errors in a JSON file name the file's members and the line.
 func TestDamagedJSON(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "plan.json")
@@ -41,7 +41,7 @@ func TestDamagedJSON(t *testing.T) {
 		}
 	}
 	if err := os.Truncate(path, 1<<40); err != nil {
-		t.Skip(err) // a file system without holes
+		t.Skip(err) // the file system does not support sparse files
 	}
 	if err := folder.ReadJSON(dir, nil, "plan.json"); !errors.Is(err, folder.ErrTooLarge) {
 		t.Errorf("a file of 1 TiB: %v", err)

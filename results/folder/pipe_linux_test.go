@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A pipe in the place of the folder itself is not waited for.
+// Opening a folder does not block if there is a pipe in its place.
 func TestPipeInPlaceOfTheFolder(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o644); err != nil {

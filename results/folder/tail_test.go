@@ -37,7 +37,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// Of a log that is cut, the first line is whole; of a log that is read from its beginning, none is left out.
+// If only the end of a log is read, an incomplete first line is left out. If all of it is read, no line is left out.
 func TestTailOfFewLines(t *testing.T) {
 	dir := t.TempDir()
 	long := strings.Repeat("x", 3000)
@@ -46,7 +46,7 @@ func TestTailOfFewLines(t *testing.T) {
 		{"one", "one"},
 		{"", ""},
 		{long + "\n" + long + "\nend\n", long + "\nend"},
-		{long + long, (long + long)[6000-4096:]}, // one line, whose end is better than nothing
+		{long + long, (long + long)[6000-4096:]}, // a single long line: its end is kept
 		{"a\tb\x7f\x00c\xff\n", "a\tbc\uFFFD"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "x.log"), []byte(c.log), 0o644); err != nil {
@@ -58,7 +58,7 @@ func TestTailOfFewLines(t *testing.T) {
 	}
 }
 
-// A file is replaced whole, or not at all.
+// A file is replaced as a whole, or not at all.
 func TestWriteFrom(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")

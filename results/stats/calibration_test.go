@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/need"
 )
 
-// A kind of value that experiments compare: a pair of it without a difference, and its mean.
+// kind is a kind of values that experiments compare. It draws pairs of values without a difference and has their mean.
 type kind struct {
 	name string
 	draw func(*rand.Rand) float64
@@ -20,20 +20,20 @@ var kinds = []kind{
 	{"normal", (*rand.Rand).NormFloat64, 0},
 	{"exponential", (*rand.Rand).ExpFloat64, 1},
 	{"log-normal", func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) }, math.Exp(0.5)},
-	{"regret", func(r *rand.Rand) float64 { return max(0, r.ExpFloat64()-0.5) }, math.Exp(-0.5)}, // 39% are 0
+	{"regret", func(r *rand.Rand) float64 { return max(0, r.ExpFloat64()-0.5) }, math.Exp(-0.5)}, // 39% of the values are 0
 	{"of two", func(r *rand.Rand) float64 { return float64(r.IntN(2)) }, 0.5},
 	{"count", func(r *rand.Rand) float64 { return float64(r.IntN(4) + r.IntN(4)) }, 3},
 	{"price", func(r *rand.Rand) float64 { return 0.25 * math.Ceil(4*r.ExpFloat64()) }, 0.25 / (1 - math.Exp(-0.25))},
 }
 
-// TestIntervalsHoldMeans: for values drawn from normal, exponential and log-normal distributions, and for
-// regrets, many of them 0, at least 93% of the intervals at 95% hold the mean.
+// TestIntervalsHoldMeans: at least 93% of the 95% intervals hold the mean, for values from normal, exponential and
+// log-normal distributions, and for regrets, many of which are 0.
 func TestIntervalsHoldMeans(t *testing.T) {
 	const trials = 3000
 	for _, k := range kinds[:4] {
 		for _, n := range []int{3, 4, 5, 7, 10, 15, 20, 30, 50} {
 			if n == 3 && k.name == "regret" {
-				continue // three zeros, in 6 of 100 cases, do not show the other values
+				continue // in 6 of 100 cases all three values are 0, which says nothing about the others
 			}
 			rng := rand.New(rand.NewPCG(11, uint64(n)))
 			held, x := 0, make([]float64, n)
@@ -54,8 +54,9 @@ func TestIntervalsHoldMeans(t *testing.T) {
 	}
 }
 
-// TestIntervalsOfCloseValues: the interval of a few values close to each other beside their mean is hardly wider than
-// Student's; one of a constant and an exponential part holds the mean in 88 of 100 cases or more.
+// TestIntervalsOfCloseValues: a few values that are close to each other, compared with their mean, get an interval
+// hardly wider than Student's. Values made of a constant and an exponential part get an interval that holds the mean in
+// at least 88 of 100 cases.
 func TestIntervalsOfCloseValues(t *testing.T) {
 	iv := MeanInterval([]float64{4.2, 4.4, 4.5, 5.3}, 0.95) // Student's: 3.83 to 5.37
 	if iv.Low < 3.6 || iv.Low > 3.83 || iv.High < 5.37 || iv.High > 6 {
@@ -82,8 +83,8 @@ func TestIntervalsOfCloseValues(t *testing.T) {
 	}
 }
 
-// TestNothingToFind: of pairs of each kind that do not differ, alone and in families of comparisons with one
-// baseline, at most 5% are taken to differ, within four standard errors.
+// TestNothingToFind: comparisons of values that do not differ claim a difference in at most 5% of cases, within four
+// standard errors. They are made alone and in families with one baseline.
 func TestNothingToFind(t *testing.T) {
 	trials := need.Cases(300, 800)
 	for _, k := range kinds {
@@ -119,7 +120,7 @@ func TestNothingToFind(t *testing.T) {
 	}
 }
 
-// TestRatiosHold: the interval of a ratio of means holds it in at least 93% of cases.
+// TestRatiosHold: the interval of a ratio of means holds the true ratio in at least 93% of cases.
 func TestRatiosHold(t *testing.T) {
 	for _, n := range []int{5, 10, 20} {
 		const trials = 400
@@ -142,8 +143,8 @@ func TestRatiosHold(t *testing.T) {
 	}
 }
 
-// TestSkewedDifferencesHold: intervals of differences that are all skewed to one side, as where a policy halves a time
-// that is skewed itself, hold the mean in at least 93% of cases for exponential times, and in 90% for log-normal ones.
+// TestSkewedDifferencesHold: differences are skewed to one side where a policy halves a skewed time. Their intervals
+// hold the mean in at least 93% of cases for exponential times, and in 90% for log-normal ones.
 func TestSkewedDifferencesHold(t *testing.T) {
 	const trials = 3000
 	for name, least := range map[string]float64{"exponential": 0.93, "log-normal": 0.90} {

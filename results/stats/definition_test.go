@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// beyond is the probability that Student's t with df degrees of freedom is beyond ±t: with t = √df·tan θ its density is
-// proportional to cos^(df−1) θ, which is added up by Simpson's rule.
+// beyond returns the probability that Student's t with df degrees of freedom is outside ±t. With t = √df·tan θ, the
+// density is proportional to cos^(df−1) θ, which Simpson's rule integrates.
 func beyond(t float64, df int) float64 {
 	area := func(from float64) (sum float64) {
 		const steps = 2000
@@ -26,7 +26,8 @@ func beyond(t float64, df int) float64 {
 	return area(math.Atan(math.Abs(t)/math.Sqrt(float64(df)))) / area(0)
 }
 
-// TestByDefinition computes p-values and intervals of pairs without a library and without code of this package.
+// TestByDefinition computes p-values and intervals of pairs independently, without a library and without code of this
+// package.
 func TestByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.Float64Range(-100, 100)

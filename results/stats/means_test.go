@@ -16,7 +16,8 @@ func TestRunningMean(t *testing.T) {
 	near(t, "of three", m.Value(), 3, 0)
 }
 
-// Of sorted differences, zeros are on both sides; values beyond all of them follow the normal curve.
+// If some differences are 0, they count half to each side. If all differences are on the same side of 0, the p-value
+// follows the normal distribution.
 func TestBootstrapZ(t *testing.T) {
 	from := func(first int) []float64 {
 		all := make([]float64, 99)
@@ -30,12 +31,12 @@ func TestBootstrapZ(t *testing.T) {
 	near(t, "11 of 99 not below", bootstrapZ(from(-88), -39), normal(11.5/100), 1e-12)
 	near(t, "in the middle", bootstrapZ(from(-49), 0), 0, 1e-12)
 	near(t, "just beyond", bootstrapZ(from(1), 50), normal(0.5/100), 1e-12)
-	sd := math.Sqrt(99 * 100 / 12.0) // of 99 whole numbers in a row
+	sd := math.Sqrt(99 * 100 / 12.0) // standard deviation of 99 consecutive whole numbers
 	near(t, "far beyond", bootstrapZ(from(1000), 1049), -1049/sd, 1e-9)
 	near(t, "far below", bootstrapZ(from(-1098), -1049), -1049/sd, 1e-9)
 }
 
-// The threshold of a difference scales with the values.
+// The limit below which a difference is a rounding error is relative to the values.
 func TestExactAtAnyScale(t *testing.T) {
 	p := ComparePairs([]float64{1e12, 2e12, 3e12}, []float64{1e12 + 1, 2e12 + 1, 3e12 + 1}, 0.95)
 	if p.P != 1 || p.Difference != 0 || p.Ratio != 1 || p.RatioLow != 1 {
@@ -45,14 +46,15 @@ func TestExactAtAnyScale(t *testing.T) {
 	if p.P != 1.0/32 || !nearly(p.RatioLow, 2) || !nearly(p.RatioHigh, 2) {
 		t.Errorf("twice as much of little: %+v", p)
 	}
-	// The same shift of unlike values is a known difference, but no known ratio.
+	// If unequal values all change by the same amount, the difference is known but the ratio is not.
 	p = ComparePairs([]float64{9, 10, 11, 9, 10, 11}, []float64{11, 12, 13, 11, 12, 13}, 0.95)
 	if p.DifferenceLow != 2 || !(p.RatioLow < 1.2 && 1.2 < p.RatioHigh) {
 		t.Errorf("a constant shift: %+v", p)
 	}
 }
 
-// The means of blocks are over their jobs. Sums that agree by chance are no proof that nothing differs.
+// Means are over all jobs of the blocks, so larger blocks count more. Equal sums do not prove that the blocks do not
+// differ.
 func TestBlocksOfUnlikeSizes(t *testing.T) {
 	var blocks []Block
 	for i := range MinBlocks {
@@ -78,16 +80,17 @@ func TestBlocksOfUnlikeSizes(t *testing.T) {
 // 2.89/√(5/4) = 2.59, which is 0.061.
 func TestBootstrapOfFewBlocks(t *testing.T) {
 	var blocks []Block
-	for _, d := range []float64{2, 4, 0, 3, 1} { // neighbors are not alike
+	for _, d := range []float64{2, 4, 0, 3, 1} { // neighbors are not correlated
 		blocks = append(blocks, Block{N: 1, Candidate: d - 0.3})
 	}
 	p := CompareBlocks(blocks, 0.95, "x")
 	near(t, "low", p.DifferenceLow, -0.1, 1e-9)
 	near(t, "high", p.DifferenceHigh, 24.0/5-1.3, 1e-9)
-	near(t, "p", p.P, 0.061, 0.012) // of 10,000 resamples, 19 lie below, give or take 4 by chance
+	near(t, "p", p.P, 0.061, 0.012) // of 10,000 resamples, 19 are expected below 0, give or take 4
 }
 
-// Neighboring stretches that are alike make the interval wider: six of ten in a row are worth less than as many apart.
+// Correlation of neighboring blocks widens the interval: six equal blocks of ten in a row tell less than the same
+// blocks spread out.
 func TestBlocksThatAreAlike(t *testing.T) {
 	width := func(differences ...float64) float64 {
 		var blocks []Block

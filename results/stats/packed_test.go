@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPackedQuantiles: a sample whose values are packed has the quantiles, the mean and the index of one whose values
-// are not, to the last bit: of times in millionths, of ratios, of equal values, and of values of both signs.
+// TestPackedQuantiles: a packed sample has exactly the same quantiles, mean and fairness index as one that is not
+// packed. The values are times in millionths, ratios, equal values, and values of both signs.
 func TestPackedQuantiles(t *testing.T) {
 	defer func(n int) { packFrom = n }(packFrom)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -49,7 +49,8 @@ func TestPackedQuantiles(t *testing.T) {
 	}
 }
 
-// TestPackedSize: times of about a hundred seconds take less than three bytes each, equal ones less than a twentieth.
+// TestPackedSize: times of about a hundred seconds take less than three bytes each, and equal values less than a
+// twentieth of a byte.
 func TestPackedSize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	values := make([]float64, blockSize)

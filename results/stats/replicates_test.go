@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The needed pairs detect the difference as often as requested, and a little more often: intervals of few pairs are
-// wider than by t alone.
+// With the number of pairs that Needed returns, a test detects the difference with the requested probability or
+// slightly more. It is more because the corrected intervals of few pairs are wider than Student's.
 func TestNeeded(t *testing.T) {
 	const level, difference, sd, probability = 0.95, 1.0, 1.5, 0.8
 	random := rand.New(rand.NewPCG(1, 2))

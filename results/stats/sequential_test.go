@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/need"
 )
 
-// Looks begin with the fewest pairs that can be compared, grow by at most a quarter, and end with all.
+// The numbers of Looks begin with MinPairs, grow by at most a quarter from look to look, and end with all pairs.
 func TestLooks(t *testing.T) {
 	for most, want := range map[int][]int{
 		1: {1}, 3: {3}, 4: {3, 4}, 6: {3, 4, 5, 6}, 12: {3, 4, 5, 6, 7, 8, 10, 12}, 40: {3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 33, 40},
@@ -22,8 +22,8 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// The bounds of equally spaced looks are Pocock's, to the digits of published tables for this spending function
-// (for example of the R package gsDesign, sfLDPocock, two-sided 0.05): z of 2.44, 2.43, 2.41, 2.40 and 2.39.
+// The bounds of equally spaced looks equal Pocock's, as published for this spending function: z of 2.44, 2.43, 2.41,
+// 2.40 and 2.39. The R package gsDesign computes the same (sfLDPocock, two-sided 0.05).
 func TestBoundsOfPocock(t *testing.T) {
 	want := []float64{2.4380, 2.4268, 2.4101, 2.3966, 2.3859}
 	for k, p := range spendErrors([]int{10, 20, 30, 40, 50}, func(n int) float64 { return 0.05 * pocock(float64(n)/50) }) {
@@ -34,8 +34,8 @@ func TestBoundsOfPocock(t *testing.T) {
 	}
 }
 
-// The levels of looks do not depend on looks that follow, each interval says what its p-value says, and a smaller error
-// of all looks has the bounds that are computed for it.
+// The level of a look does not depend on later looks. Each interval agrees with its p-value. For a smaller error of all
+// looks, the levels equal the ones computed directly for that error.
 func TestLevelsOfLooks(t *testing.T) {
 	if got := LookAt([]int{7}, 7, 7, 0.95).Level(0.95); math.Abs(got-0.95) > 1e-9 {
 		t.Errorf("one look is at the level %g", got)
@@ -72,11 +72,11 @@ func TestLevelsOfLooks(t *testing.T) {
 
 func pocock(t float64) float64 { return math.Log1p((math.E - 1) * t) }
 
-// nothing draws experiments without a difference: replicates of some policies, in the order in which they run, which is
-// drawn for each two replicates and reversed in the second one.
+// nothing draws experiments without a difference: replicates of some policies. The policies run in a random order,
+// which is reversed in every second replicate.
 type nothing struct {
 	name string
-	draw func(r *rand.Rand) func() float64 // the values of one experiment, one after the other
+	draw func(r *rand.Rand) func() float64 // returns a function that draws the values of one experiment in turn
 }
 
 func (d nothing) experiment(r *rand.Rand, replicates, policies int) [][]float64 {
@@ -96,7 +96,8 @@ func (d nothing) experiment(r *rand.Rand, replicates, policies int) [][]float64 
 	return out
 }
 
-// nothings are normal, skewed and heavy-tailed values, and a machine whose speed moves like 1/f noise.
+// nothings returns kinds of experiments without a difference: normal, skewed and heavy-tailed values, and a machine
+// whose speed varies like 1/f noise.
 func nothings(seed uint64) []nothing {
 	pink := pinkNoise(rand.New(rand.NewPCG(seed, 5)), 1<<20)
 	independent := func(value func(*rand.Rand) float64) func(*rand.Rand) func() float64 {
@@ -107,7 +108,7 @@ func nothings(seed uint64) []nothing {
 		{"log-normal", independent(func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) })},
 		{"heavy-tailed", independent(func(r *rand.Rand) float64 { return 100 + studentOf3(r) })},
 		{"1/f", func(r *rand.Rand) func() float64 {
-			at := r.IntN(len(pink)) // stretches hardly overlap
+			at := r.IntN(len(pink)) // random starts rarely overlap
 			return func() float64 {
 				at = (at + 1) % len(pink)
 				return math.Exp(0.1 * pink[at])
@@ -116,13 +117,14 @@ func nothings(seed uint64) []nothing {
 	}
 }
 
-// seedOf is the seed of the tests below: go test ./results/stats -run Optional -args -looks-seed 7
+// seedOf is the seed of the tests below, which the command line can set: go test ./results/stats -run Optional -args
+// -looks-seed 7
 var seedOf = flag.Uint64("looks-seed", 3, "seed of the experiments that are looked at again and again")
 
-// Of 2,000 experiments without a difference that are looked at again and again, at most 5% claim one at any look,
-// within two standard errors: for families of one, four and ten comparisons, by looks as certain has them and with replicates
-// that are added afterwards, and by somebody who looks at an experiment of a fixed number after each replicate and then
-// adds as many. The intervals hold the truth at the first look that decides.
+// Of 2,000 experiments without a difference, at most 5% claim a difference at any look, within two standard errors.
+// Families have one, four and ten comparisons. Some experiments follow the planned looks and then get more replicates.
+// In others, somebody looks at a fixed number of replicates after each one and then adds as many. The intervals hold
+// the true value at the first look that claims a difference.
 func TestOptionalStopping(t *testing.T) {
 	trials := need.Cases(200, 2000)
 	const most, added = 40, 80
@@ -130,18 +132,18 @@ func TestOptionalStopping(t *testing.T) {
 	for _, d := range nothings(*seedOf) {
 		for _, family := range []int{1, 4, 10} {
 			rng := rand.New(rand.NewPCG(uint64(family), *seedOf))
-			var planned, more, fixed, peeked int // claims
+			var planned, more, fixed, peeked int // numbers of claims
 			held, all := 0, 0
 			for range trials {
 				values := d.experiment(rng, added, family+1)
-				p := func(n int) float64 { // of the family
+				p := func(n int) float64 { // corrected p-value of the family
 					least := 1.0
 					for _, v := range values[1:] {
 						least = min(least, newMeanTest(differences(values[0][:n], v[:n]), ofDifferences).p(0))
 					}
 					return min(1, least*float64(family))
 				}
-				at := 0 // the look that decides
+				at := 0 // number of pairs at the look that claims a difference
 				for _, n := range looks {
 					if at = n; joint(LookAt(looks, most, n, 0.95), p(n), family) < 0.05 {
 						if more++; n <= most {
@@ -181,21 +183,21 @@ func TestOptionalStopping(t *testing.T) {
 	}
 }
 
-// joint is the corrected p-value of a family at a look, by the smallest corrected one without looks.
+// joint returns the corrected p-value of a family at a look, given the smallest corrected p-value that ignores looks.
 func joint(l Look, p float64, family int) float64 {
 	return min(1, l.P(p/float64(family))*float64(family))
 }
 
-// rule decides experiments that are looked at again and again, by the pairs so far.
+// rule decides after each pair whether an experiment ends with a claim, from the pairs so far.
 type rule struct {
 	name    string
 	decides func(n int, diff []float64, alpha float64) bool
 }
 
-// rules are the ways to stop that were considered: looks that spend the error in several ways, on the p-value that all
-// comparisons have, and confidence sequences, which are valid after any number of pairs: mixtures of t likelihoods over
-// effects (T. L. Lai, "On Confidence Sequences", The Annals of Statistics 4(2), 1976), and bets on signs by the rule of
-// Krichevsky and Trofimov.
+// rules returns the rules that were considered. Some are looks that spend the error in different ways. The others are
+// confidence sequences, which are valid after any number of pairs: mixtures of t likelihoods over effects (T. L. Lai,
+// "On Confidence Sequences", The Annals of Statistics 4(2), 1976), and bets on signs by the rule of Krichevsky and
+// Trofimov.
 func rules(most int) (list []rule) {
 	looks := Looks(most)
 	spending := func(name string, part float64, shape func(t float64) float64) {
@@ -222,7 +224,7 @@ func rules(most int) (list []rule) {
 			if skewed {
 				t /= side
 			}
-			const variance = 1 // of effects, in standard deviations
+			const variance = 1 // variance of the effects, in standard deviations of the values
 			a, N := t*t/float64(n-1), float64(n)
 			return -math.Log1p(N*variance)/2+N/2*(math.Log1p(a)-math.Log1p(a/(1+N*variance))) > -math.Log(alpha)
 		}})
@@ -247,9 +249,10 @@ func rules(most int) (list []rule) {
 	return list
 }
 
-// Rules to stop are compared: the claims of experiments without a difference, and the pairs that they take, against the fixed number that detects a difference as often, over effects of 5, 10, 20 and 50% on
-// values that differ by 10% from pair to pair. The rule of certain takes at most 0.7 of them in the mean, and less than
-// confidence sequences. The long form prints what docs/statistics.md says.
+// The test compares rules to stop. It counts how many experiments without a difference claim one, and how many pairs
+// experiments with a difference need. The fixed number of pairs that detects a difference as often is 1. Effects are 5,
+// 10, 20 and 50%, and pairs differ by 10%. The rule of certain needs at most 0.7 on average, and less than confidence
+// sequences. The long form prints the figures of docs/statistics.md.
 func TestRulesToStop(t *testing.T) {
 	trials := need.Cases(200, 2000)
 	const most, spread = 40, 0.1
@@ -281,7 +284,7 @@ func TestRulesToStop(t *testing.T) {
 	for _, effect := range effects {
 		rng := rand.New(rand.NewPCG(*seedOf, uint64(100*effect)))
 		sum, decided := make([]int, len(all)), make([]int, len(all))
-		found := make([]int, 2*most) // by a fixed number
+		found := make([]int, 2*most) // with a fixed number of pairs
 		for range trials {
 			base, other := make([]float64, len(found)), make([]float64, len(found))
 			for i := range base {
@@ -340,7 +343,8 @@ func studentOf3(r *rand.Rand) float64 {
 	return r.NormFloat64() / math.Sqrt(sum/3)
 }
 
-// pinkNoise is a sum of random walks that return to 0 at rates which differ by factors of four: its spectrum is near 1/f.
+// pinkNoise returns n values of noise with a spectrum near 1/f. It is a sum of random walks that return to 0 at rates
+// that differ by factors of four.
 func pinkNoise(r *rand.Rand, n int) []float64 {
 	out := make([]float64, n)
 	for rate := 0.5; rate > 1e-4; rate /= 4 {

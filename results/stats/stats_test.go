@@ -21,7 +21,7 @@ func near(t *testing.T, what string, got, want, tol float64) {
 
 func TestQuantile(t *testing.T) {
 	x := []float64{1, 2, 3, 4}
-	// By hand: rank 0.5·3 = 1.5 lies between 2 and 3; 0.95·3 = 2.85 is 0.85 of the way from 3 to 4.
+	// By hand: rank 0.5·3 = 1.5 is between the values 2 and 3. Rank 0.95·3 = 2.85 is 0.85 of the way from 3 to 4.
 	near(t, "median", Quantile(x, 0.5), 2.5, 0)
 	near(t, "p95", Quantile(x, 0.95), 3.85, 1e-12)
 	near(t, "minimum", Quantile(x, 0), 1, 0)
@@ -45,8 +45,8 @@ func TestJain(t *testing.T) {
 }
 
 func TestMeanInterval(t *testing.T) {
-	// Mean 3, standard deviation √2.5; the tails of five values have 3/8 of their width, and t(4, 99.0625%) = 3.822 by
-	// interpolation in tables.
+	// By hand: the mean is 3 and the standard deviation √2.5. Five values get 3/8 of the tail probability, and t(4,
+	// 99.0625%) = 3.822 by interpolation in tables.
 	i := MeanInterval([]float64{1, 2, math.NaN(), 3, 4, 5}, 0.95)
 	half := 3.822 * math.Sqrt(2.5) / math.Sqrt(5)
 	near(t, "mean", i.Mean, 3, 1e-15)
@@ -65,17 +65,16 @@ func TestMeanInterval(t *testing.T) {
 	}
 }
 
-// TestSleep is Student's own paired example: the extra sleep of ten patients
-// under two drugs. R's t.test(paired = TRUE) gives t = -4.0621, p = 0.002833,
-// mean difference -1.58, interval -2.4599 to -0.7001. Its first nine pairs
-// are worked out the same way.
+// TestSleep is Student's own paired example, the extra sleep of ten patients under two drugs. R's t.test(paired = TRUE)
+// gives t = -4.0621, p = 0.002833, mean difference -1.58, interval -2.4599 to -0.7001. The values for its first nine
+// pairs were also computed with R.
 func TestSleep(t *testing.T) {
 	one := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
 	two := []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
 	near(t, "p of t", tTail(-4.0621, 9), 0.002833, 1e-6)
 	all := ComparePairs(two, one, 0.95)
 	near(t, "difference", all.Difference, -1.58, 1e-12)
-	// The differences are skewed to the left: the interval reaches beyond Student's there.
+	// The differences are skewed to the left, so the interval is longer than Student's on that side.
 	near(t, "high", all.DifferenceHigh, -0.7001, 1e-4)
 	near(t, "p", all.P, 0.002833, 1e-6)
 	if !(all.DifferenceLow < -2.4599) || all.Method != PairedT {
@@ -85,14 +84,14 @@ func TestSleep(t *testing.T) {
 	near(t, "p of the same the other way", ComparePairs(one, two, 0.95).P, all.P, 1e-15)
 }
 
-// edge is the bound of the interval at a level that is the nearest to 0.
+// edge returns the bound of the interval that is closer to 0.
 func edge(baseline, candidate []float64, level float64) float64 {
 	p := ComparePairs(baseline, candidate, level)
 	return min(math.Abs(p.DifferenceLow), math.Abs(p.DifferenceHigh))
 }
 
-// TestRatio checks the bounds against their definition: at each, the t statistic of c − r·b is exactly the critical value,
-// which is t(4, 1 − 2.5%·3/8) = 3.822 on the side without a long tail.
+// TestRatio checks the bounds of the ratio by their definition. At each bound, the t statistic of c − r·b equals the
+// critical value, which is t(4, 1 − 2.5%·3/8) = 3.822 on the side without a long tail.
 func TestRatio(t *testing.T) {
 	b := []float64{10, 12, 11, 13, 9}
 	c := []float64{6, 7.5, 6.1, 8.2, 5.0}
@@ -108,7 +107,7 @@ func TestRatio(t *testing.T) {
 	if !(lo < 32.8/55 && 32.8/55 < hi) {
 		t.Errorf("interval %v to %v is not around the ratio", lo, hi)
 	}
-	// A baseline that may well be 0 bounds no ratio.
+	// If the baseline's mean may be 0, the ratio has no bounds.
 	lo, hi = ratioBounds([]float64{-1, 1, 0.1}, []float64{1, 2, 3}, meanTest{df: 2, below: 1, above: 1, tail: 1}, 0.95)
 	near(t, "low", lo, math.NaN(), 0)
 	near(t, "high", hi, math.NaN(), 0)
@@ -120,7 +119,8 @@ func TestAlike(t *testing.T) {
 	if p.P != 1 || p.Difference != 0 || p.Ratio != 1 || p.RatioLow != 1 || p.RatioHigh != 1 || p.Method != SignFlips {
 		t.Errorf("identical pairs: %+v", p)
 	}
-	// Three differences with the same sign are nothing rare: 2 of 8 assignments of signs. Six are: 2 of 64.
+	// Three equal differences are not significant: 2 of 8 assignments of signs are as extreme. Six are significant: 2
+	// of 64.
 	p = ComparePairs([]float64{4, 4, 4}, []float64{2, 2, 2}, 0.95)
 	if !math.IsNaN(p.P) || p.Difference != -2 || p.Ratio != 0.5 || !math.IsNaN(p.DifferenceLow) || !math.IsNaN(p.RatioLow) {
 		t.Errorf("three pairs that all differ by 2: %+v", p)
@@ -136,7 +136,7 @@ func TestAlike(t *testing.T) {
 	if p.P != 1 || !math.IsNaN(p.Ratio) {
 		t.Errorf("zeros: %+v", p)
 	}
-	// Sums in another order differ in the last digit; that is no difference.
+	// Sums of the same numbers in another order differ in the last digit. This does not count as a difference.
 	p = ComparePairs([]float64{0.1 + 0.2, 5, 7}, []float64{0.3, 5, 7}, 0.95)
 	if p.P != 1 || p.Difference != 0 {
 		t.Errorf("rounding: %+v", p)
@@ -158,8 +158,7 @@ func TestTooFew(t *testing.T) {
 	}
 }
 
-// TestVerdictAndInterval holds that an interval leaves out no difference
-// exactly when the p-value is below the level.
+// TestVerdictAndInterval: an interval leaves out "no difference" exactly when the p-value is significant.
 func TestVerdictAndInterval(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(MinPairs, 14).Draw(t, "n")
@@ -180,7 +179,7 @@ func TestVerdictAndInterval(t *testing.T) {
 	})
 }
 
-// TestHolm is the example of R's p.adjust(c(0.01, 0.02, 0.03, 0.04), "holm").
+// TestHolm has the example of R's p.adjust(c(0.01, 0.02, 0.03, 0.04), "holm").
 func TestHolm(t *testing.T) {
 	got := Holm([]float64{0.03, 0.01, math.NaN(), 0.04, 0.02})
 	for i, want := range []float64{0.06, 0.04, math.NaN(), 0.06, 0.06} {
@@ -189,8 +188,8 @@ func TestHolm(t *testing.T) {
 	near(t, "bounded by 1", Holm([]float64{0.7, 0.8})[0], 1, 0)
 }
 
-// TestCompareBlocks: blocks of one job each are pairs, and the interval of a log of independent blocks has the true
-// difference about as often as its level.
+// TestCompareBlocks: blocks of one job each give the results of pairs. For logs of independent blocks, the share of
+// intervals that hold the true difference is about the level.
 func TestCompareBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	covered := 0
@@ -199,7 +198,7 @@ func TestCompareBlocks(t *testing.T) {
 		var blocks []Block
 		for range 30 {
 			n := 5 + rng.IntN(10)
-			day := rng.NormFloat64() // all jobs of a day have it
+			day := rng.NormFloat64() // shared by all jobs of a day
 			b := Block{N: n}
 			for range n {
 				own := 10 + day + rng.NormFloat64()
@@ -225,7 +224,7 @@ func TestCompareBlocks(t *testing.T) {
 	}
 }
 
-// A quantile of values in any order equals the quantile of the sorted ones, to the bit.
+// QuantileOf returns exactly the quantile of the sorted values.
 func TestQuantileOfAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.OneOf(rapid.Float64Range(0, 5),

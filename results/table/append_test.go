@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestAppendNumber: the fast way gives the digits of strconv.
+// TestAppendNumber: the fast path writes the same digits as strconv.
 func TestAppendNumber(t *testing.T) {
 	values := []float64{0, math.Copysign(0, -1), -1.5, 1e-7, 5e-7, 4.9999999e-7, 1e12, 1e300, 0.1, 2.5e-6, 1.0000005,
 		1099511.627776, 123456789.123456}
@@ -34,7 +34,7 @@ func TestAppendNumber(t *testing.T) {
 	}
 }
 
-// TestAppendInt: whole numbers have the digits of strconv.
+// TestAppendInt: whole numbers are written as by strconv.
 func TestAppendInt(t *testing.T) {
 	check := func(n int64) {
 		if got, want := string(AppendInt([]byte("x"), n)), "x"+strconv.FormatInt(n, 10); got != want {

@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// every has a field of each kind of column.
+// every has a field for each kind of column.
 type every struct {
 	Text string  `csv:"text"`
 	N    int     `csv:"n"`
@@ -31,7 +31,7 @@ type every struct {
 
 var everyTable = NewSchema[every]("x.csv", nil)
 
-// everyRows are rows, their lines in CSV, and the same in JSON.
+// everyRows has rows, their lines in CSV, and their objects in JSON.
 var everyRows = []struct {
 	row       every
 	csv, json string
@@ -47,7 +47,8 @@ var everyRows = []struct {
 		`{"text":"7","n":7,"at_s":12.500000,"x":0.250000,"p":0.5,"yes":false}`},
 }
 
-// same compares rows: a time that never occurred is −1, an unknown number NaN.
+// same reports whether two rows are equal. A time that never occurred is any negative number, and an unknown number is
+// NaN.
 func same(a, b every) bool {
 	number := func(x, y float64) bool { return math.Abs(x-y) < 1e-9 || math.IsNaN(x) && math.IsNaN(y) }
 	unknown := func(v float64) float64 {
@@ -63,7 +64,7 @@ func same(a, b every) bool {
 		number(unknown(a.P), b.P)
 }
 
-// Each kind of column writes and reads its values, in CSV and in JSON, and rejects invalid values.
+// Each kind of column writes and reads its values in CSV and JSON, and rejects invalid values.
 func TestColumns(t *testing.T) {
 	dir := t.TempDir()
 	var rows []every
@@ -114,7 +115,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// Extra columns stand behind the others; the first ones of all rows can be made once.
+// Extra columns come after the table's own. Repeat formats the first columns once for all rows.
 func TestExtraColumns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	f, err := everyTable.Create(filepath.Dir(path), false, []string{"load", "a,b"})
@@ -144,7 +145,7 @@ func TestExtraColumns(t *testing.T) {
 	if err != nil || size != int64(len(early)) {
 		t.Errorf("%d bytes, %v; %d were written", size, err, len(early))
 	}
-	f.Abort() // does nothing any more
+	f.Abort() // does nothing after Replace
 	raw, err := os.ReadFile(path)
 	const want = "text,n,at_s,x,p,yes,load,\"a,b\"\n\"x,y\",1,2.000000,0.000000,4,false,,\"\"\"q\"\"\"\n" +
 		"\"x,y\",1,2.000000,1.000000,4,false,,\"\"\"q\"\"\"\n"
@@ -153,7 +154,7 @@ func TestExtraColumns(t *testing.T) {
 	}
 }
 
-// A file that is not finished leaves nothing behind, and the earlier file stays.
+// A file that is aborted leaves no temporary file, and the earlier file stays.
 func TestPending(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
@@ -208,7 +209,7 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// A table that is written can be read, without its last line while that has no end.
+// A table can be read while it is written. An incomplete last line is ignored.
 func TestLive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	w, err := everyTable.Live(filepath.Dir(path))
@@ -259,7 +260,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// Text in JSON is as the standard library writes it, without the escapes for HTML.
+// Text in JSON is written as by the standard library, but HTML characters are not escaped.
 func TestAppendText(t *testing.T) {
 	for _, s := range []string{"", "plain text", "a\"b", `a\b`, "tab\there", "\x00", "\x1f", " ", "\x7f", "ü", "a<b>&c", "\xff", "\u2028", "日本"} {
 		got := string(AppendText([]byte("x"), s))
@@ -286,7 +287,7 @@ func TestMicros(t *testing.T) {
 	if m := Micros(1_500_000); m.Seconds() != 1.5 || m.Duration() != 1500*time.Millisecond {
 		t.Errorf("%g s, %v", m.Seconds(), m.Duration())
 	}
-	// As many digits as sixteen: from there on the floating-point number is written.
+	// Instants with more than sixteen digits are written as floating-point numbers.
 	for _, m := range []Micros{1e15 - 1, 1e15, 1e15 + 1, -1, 123456789012345} {
 		raw, err := json.Marshal(m.Seconds())
 		if got := string(AppendInstant(nil, m)); err != nil || got != string(raw) && m >= 0 && m < 1e15 {
@@ -298,7 +299,8 @@ func TestMicros(t *testing.T) {
 	}
 }
 
-// A table without a header, or with a row of another length, is no table; a reader's own error is returned.
+// Reading a table without a header, or with a row of another length, is an error. An error of the underlying reader is
+// returned.
 func TestTablesThatAreNone(t *testing.T) {
 	each := func(*every) bool { return true }
 	if err := everyTable.Each(strings.NewReader(""), "x.csv", 1, each); !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Kinds are in the order of their ranks and names, and are found by their names and arguments.
+// Picture kinds are sorted by rank and name. They are found by name, and by the arguments that they accept.
 func TestKinds(t *testing.T) {
 	defer func(before schema.Registry[PictureKind]) { *pictures = before }(*pictures)
 	*pictures = *schema.NewRegistry("kind", func(k PictureKind) string { return k.Name }, func(k PictureKind) int { return k.Rank })

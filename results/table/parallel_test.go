@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// AddAll writes the same as Add: all rows, in their order, whatever their number.
+// AddAll writes the same bytes as Add, for any number of rows.
 func TestAddAll(t *testing.T) {
 	for _, n := range []int{0, 1, 2, blockRows - 1, blockRows, blockRows + 1, 10*blockRows + 7} {
 		fill := func(i int, r *every) { *r = every{Text: fmt.Sprint("job,", i), N: i, At: float64(i) / 4} }
@@ -36,7 +36,7 @@ func TestAddAll(t *testing.T) {
 	}
 }
 
-// full accepts a number of writes, and then none.
+// full is a writer that accepts a number of writes and then fails.
 type full struct {
 	left  int
 	bytes int
@@ -53,9 +53,9 @@ func (f *full) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A write that fails is the last one: later rows would be in the wrong place.
+// After a failed write, AddAll writes nothing more: later rows would be in the wrong place.
 func TestAddAllToAFullDisk(t *testing.T) {
-	disk := &full{left: 3} // the header and two blocks
+	disk := &full{left: 3} // has room for the header and two blocks
 	w, err := newWriter(disk, everyTable, nil)
 	if err != nil {
 		t.Fatal(err)

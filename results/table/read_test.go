@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// FuzzRecords: a file is read as encoding/csv reads it, with lines of quotes or
-// without; a stray quote may be an error or not.
+// FuzzRecords: files with and without quotes are read as by encoding/csv. A stray quote may or may not be an error.
 func FuzzRecords(f *testing.F) {
 	for _, s := range []string{
 		"a,b\n1,2\n3,4", "a,b\r\n1,2\r\n", "a,b\n\n1,2\n", "a,b\n\"1\n,1\",2\n3,4\n\"\",5\n", "a\n1,2\n", "",
@@ -23,7 +22,7 @@ func FuzzRecords(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
-			return // encoding/csv treats carriage returns differently in odd places
+			return // encoding/csv treats some carriage returns differently
 		}
 		in := &records{in: bufio.NewReaderSize(strings.NewReader(text), 16)}
 		want := csv.NewReader(strings.NewReader(text))
@@ -46,7 +45,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// TestStep: every step-th row is read, whether lines hold quotes or not.
+// TestStep: every step-th row is read, whether or not lines hold quotes.
 func TestStep(t *testing.T) {
 	for _, quote := range []string{"", `"`} {
 		text := "t_s,cores_held\n"

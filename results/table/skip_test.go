@@ -14,17 +14,17 @@ type pair struct {
 
 var pairTable = NewSchema[pair]("x.csv", nil)
 
-// Every step-th row is read, whatever is between them; an error in a row comes with its line.
+// Each reads every step-th row, also with quotes and empty lines in between. Its errors have the right line.
 func TestReadSomeRows(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("name,n\n")
 	for i := range 40 {
 		name := fmt.Sprint("row", i)
-		if i > 25 { // quotes come late
+		if i > 25 { // quotes occur only in later rows
 			name = `"row,` + fmt.Sprint(i) + `"`
 		}
 		if i == 7 || i == 20 {
-			b.WriteString("\n") // an empty line is no row
+			b.WriteString("\n") // an empty line is not a row
 		}
 		fmt.Fprintf(&b, "%s,%d\n", name, i)
 	}
@@ -53,7 +53,7 @@ func TestReadSomeRows(t *testing.T) {
 	}
 }
 
-// Instants in seconds, to the microsecond and beyond the precision of floating point.
+// Instants are written in seconds, with six decimals, even if they are too large for exact floating-point numbers.
 func TestAppendInstant(t *testing.T) {
 	for m, want := range map[Micros]string{0: "0", 1: "0.000001", 1_500_000: "1.5", 12_000_000: "12", -500_000: "-0.5", 1e15: "1000000000"} {
 		if got := string(AppendInstant(nil, m)); got != want {
@@ -62,7 +62,7 @@ func TestAppendInstant(t *testing.T) {
 	}
 }
 
-// A table without rows has no file, and takes an old one away.
+// Replace removes the file of an earlier table if there are no rows.
 func TestWriteOrRemove(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	for _, rows := range [][]pair{nil, {{"a", 1}, {"b", 2}}, nil, {{"c", 3}}} {

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// spareNames are the metrics that are left out first.
+// spareNames are the metrics that Fit leaves out first.
 var spareNames = []string{"mean_waiting_s"}
 
-// A table that is too wide gets heads of several lines before it loses columns.
+// A table that is too wide gets headers of several lines before it loses columns.
 func TestStackedHeads(t *testing.T) {
 	full := New(1, "policy", "cells", "mean waiting time (s)", "makespan (s)")
 	full.Add("fcfs cores=211", "1", "14,896", "950,980")
@@ -31,8 +31,8 @@ func TestStackedHeads(t *testing.T) {
 	}
 }
 
-// On a narrow terminal metrics are left out from the right, but not the first and the ones that the experiment
-// compares.
+// On a narrow terminal, Fit leaves out metrics from right to left. It keeps the first metric and the ones that the
+// experiment compares.
 func TestNarrowTables(t *testing.T) {
 	full := New(1, "policy", "cells", "mean JCT (s)", "makespan (s)", "waiting (s)", "cost")
 	full.Add("fcfs", "1", "9,306 ± 3,388", "29,139 ± 6,906", "6,235 ± 2,645", "1.5")
@@ -52,7 +52,8 @@ func TestNarrowTables(t *testing.T) {
 	}
 }
 
-// Where the labels of variants are too long, the axes get columns; where these do not fit either, labels are broken.
+// If the labels of variants are too long, Fit puts the axes into separate columns. If these do not fit either, it wraps
+// the labels.
 func TestLongLabels(t *testing.T) {
 	variant := func(policy, allocation string) Variant {
 		return Variant{Policy: policy, Axes: []Setting{{Name: "allocation", Value: allocation}, {Name: "n", Value: "8"}}}

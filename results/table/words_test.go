@@ -63,7 +63,7 @@ func TestTableWithoutAColumn(t *testing.T) {
 	}
 }
 
-// Durations in descriptions are as people write them.
+// PlainDurations shortens durations to the form that people use.
 func TestPlainDurations(t *testing.T) {
 	for text, want := range map[string]string{
 		"rounds 6m0s, demotion 16h0m0s": "rounds 6m, demotion 16h",

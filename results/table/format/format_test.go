@@ -25,7 +25,7 @@ func read(t *testing.T) *table.Table {
 	return table
 }
 
-// written is a table in a format.
+// written returns the text of a table in a format.
 func written(t *testing.T, name string, table *table.Table) string {
 	t.Helper()
 	for _, f := range Formats() {
@@ -63,7 +63,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// A column is of text where one field is: its numbers stay as they are written, and unknown values are null.
+// If one field of a column is text, the whole column is text: numbers keep their digits. Unknown values are null.
 func TestTextAmongNumbers(t *testing.T) {
 	table := func(text string) *table.Table {
 		t.Helper()
@@ -96,7 +96,7 @@ func TestTextAmongNumbers(t *testing.T) {
 	}
 }
 
-// Cells that a spreadsheet would read as formulas are text; numbers stay numbers.
+// Cells that spreadsheets would read as formulas become text. Numbers stay numbers.
 func TestNoFormulas(t *testing.T) {
 	for cell, want := range map[string]string{
 		"=1+1": "'=1+1", `=HYPERLINK("x")`: `'=HYPERLINK("x")`, "@SUM(A1)": "'@SUM(A1)", "-2+3": "'-2+3", "+cmd": "'+cmd",
@@ -108,7 +108,7 @@ func TestNoFormulas(t *testing.T) {
 	}
 }
 
-// A table without rows keeps its columns: LaTeX takes no tabular without any.
+// A table without rows keeps its columns, since LaTeX does not accept a tabular without columns.
 func TestRoundedWithoutRows(t *testing.T) {
 	empty := table.New(1, "policy", "jobs")
 	if got := Rounded(&empty).Header(); len(got) != 2 || got[0] != "policy" || got[1] != "jobs" {

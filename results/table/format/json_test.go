@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// lines are the rows of a table in CSV as JSON, of whose columns some hold text.
+// lines returns the rows of a CSV table as JSON lines. The columns in asText hold text.
 func lines(text string, asText ...string) (string, error) {
 	columns, rows, err := Rows(strings.NewReader(text), func(name string) table.Column {
 		kind := table.AsLoose
@@ -25,7 +25,7 @@ func lines(text string, asText ...string) (string, error) {
 	return b.String(), err
 }
 
-// Fields are numbers, truth values or text in JSON, by their looks; an empty one is unknown.
+// Fields become numbers, truth values or text in JSON, depending on their form. Empty fields become null.
 func TestValuesInJSON(t *testing.T) {
 	for _, c := range []struct {
 		text        []string

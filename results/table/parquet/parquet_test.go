@@ -43,7 +43,7 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// TestRowGroups writes more rows than a group has: values and nulls stay in their rows.
+// TestRowGroups writes more rows than fit into a group. All values and nulls stay in their rows.
 func TestRowGroups(t *testing.T) {
 	in := &table.Table{Columns: []table.Column{
 		{Name: "n", Kind: table.AsNumber}, {Name: "text", Kind: table.AsText}, {Name: "even", Kind: table.AsFlag}}}
