@@ -23,7 +23,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-// floors are the layers: a package imports those of the same floor and below.
+// floors are the layers: a package imports only packages of the same floor and below.
 var floors = map[string]int{"cmd": 4, "pipeline": 3, "stages": 2, "experiments": 1, "estimator": 1, "scheduler": 1,
 	"hardware": 1, "results": 1, "jobs": 0}
 
@@ -115,8 +115,8 @@ var passes = regexp.MustCompile(`^((os|syscall|unix)\.(Open|OpenFile|OpenRoot|Op
 	`Unlink|Unlinkat|Rename|Renameat|Renameat2|Truncate|Link|Linkat|Symlink|Symlinkat|Chmod|Chown|Lchown|Chtimes|CopyFS)|` +
 	`ioutil\.\w+|flock\.\w+|renameio\.\w+|maybe\.WriteFile|lockedfile\.\w+)$`)
 
-// TestOneDoor: files are opened, made, changed and removed in results/folder, which keeps to the folder of results. What
-// serves tests alone may do it as it likes. It is part of make lint.
+// TestOneDoor: files are opened, made, changed and removed in results/folder, which keeps to the folder of results.
+// What serves tests alone may do it as it likes. It is part of make lint.
 func TestOneDoor(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir(".", func(name string, e fs.DirEntry, err error) error {

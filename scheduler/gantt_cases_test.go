@@ -561,7 +561,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 2 the order is C, B, A. A is paused, because it does not fit beside C and B.
+		// At 2 the order is C, B, A. A is paused, because it does not fit next to C and B.
 		name: "all jobs are placed anew in the order", cores: 4,
 		policy: Policy{Order: "srtf", Settings: Settings{"replan": true}},
 		jobs:   []Job{at(0, 2, 6), at(0, 2, 5), at(2, 2, 2)},

@@ -126,7 +126,7 @@ func inNamespaces(t *testing.T, flags, script string, args ...string) *exec.Cmd 
 	return exec.Command("unshare", append(strings.Fields(flags), append([]string{"sh", "-ec", script, "sh"}, args...)...)...)
 }
 
-// Without /proc, experiments can be simulated; doctor and a real run name what is missing.
+// Without /proc, experiments can be simulated; doctor and a real run name the missing facts.
 func TestWithoutProc(t *testing.T) {
 	s := inSandbox(t, hostileFile)
 	s.write("real.hcl", strings.NewReplacer(`"simulated"`, `"process"`, `["train"]`, `["true"]`, `runtime { epoch = "1h" }`, "").

@@ -494,8 +494,8 @@ func runUnbroken(t *testing.T, c combination) unbroken {
 	return u
 }
 
-// After any fault and a resume, the results are those of a run without a fault. Nothing still runs, and each output has
-// its record. Simulations give identical tables; in real runs the same jobs finish.
+// After any fault and a resume, the results equal the results of a run without a fault. Nothing still runs, and each
+// output has its record. Simulations give identical tables; in real runs the same jobs finish.
 func TestCrashAndResume(t *testing.T) {
 	if *crashes == 0 {
 		t.Skip("make chaos lets everything befall runs on all engines")

@@ -62,7 +62,7 @@ func (o *outcomes) add(e record.EstimateRow, service float64, cell record.CellRe
 	}
 }
 
-// predicted predicts how long jobs take beside their neighbors, and at the speed that the machine had. It reads this
+// predicted predicts how long jobs take next to their neighbors, and at the speed that the machine had. It reads this
 // from the simulations of the real cells.
 type predicted struct {
 	e         *record.Experiment

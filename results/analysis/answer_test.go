@@ -332,7 +332,7 @@ func TestMeansOfFixedRuns(t *testing.T) {
 	}
 }
 
-// If the ratio has no interval, the change's interval is that of the difference, divided by the baseline's mean.
+// If the ratio has no interval, the change gets the interval of the difference, divided by the baseline's mean.
 func TestChangeByTheDifference(t *testing.T) {
 	r := compared(func(r *record.ComparisonRow) {
 		r.Metric, r.Verdict, r.BaselineMean, r.CandidateMean, r.Ratio = "mean_jct_s", record.NoDifference, 100, 70, 0.7

@@ -69,10 +69,10 @@ type FidelityMetric struct {
 	Same            int `json:"same_order"`
 	Significant     int `json:"significant_pairs"`
 	SameSignificant int `json:"significant_same_order"`
-	// DifferencePoints is the mean size, over these pairs, of the error of their difference in percent points: 3 where one
-	// takes 10% longer for real and 13% in simulation.
+	// DifferencePoints is the mean size, over these pairs, of the error of their difference in percent points: 3 where
+	// one takes 10% longer for real and 13% in simulation.
 	DifferencePoints float64 `json:"difference_error_points"`
-	// ChancePoints is the mean DifferencePoints of a simulation without any error of its own. It is above 0 because
+	// ChancePoints is the mean DifferencePoints of a simulation that is exact. It is above 0 because
 	// real replicates differ from each other by chance. With a single replicate it is 0.
 	ChancePoints float64 `json:"difference_chance_points"`
 }

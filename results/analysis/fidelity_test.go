@@ -256,7 +256,7 @@ func TestAccuracyBesideNeighbours(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, list, err)
 		}
 	}
-	// Estimates are for whole trainings. Runs to a target loss do not tell how good they are.
+	// Estimates are for whole trainings. Runs to a target loss do not show how good they are.
 	remaining.Targets.Set(&e.Plan, []remaining.Target{{Class: "short"}})
 	raw, err := json.Marshal(e.Plan)
 	if err != nil {

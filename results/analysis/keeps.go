@@ -15,8 +15,8 @@ import (
 // limit is a requirement that is missed: "deadlines", or "the threshold of cost".
 type limit struct{ name, metric string }
 
-// missedBy are the requirements that a variant misses: those of its jobs, such as their deadlines, in any of its cells, and
-// the thresholds of metrics at the mean over these. Variants that miss one are not ranked among those that keep it.
+// missedBy are the requirements that a variant misses: those of its jobs, such as their deadlines, in any of its cells,
+// and the thresholds of metrics at the mean over these. Variants that miss one are not ranked among those that keep it.
 func missedBy(p record.Plan, v *Variant) (missed []limit) {
 	for _, m := range measure.AllMetrics() {
 		if m.Unmet && slices.ContainsFunc(v.Values(m), func(x float64) bool { return stats.Finite(x) && x > 0 }) {
@@ -35,8 +35,8 @@ func missedBy(p record.Plan, v *Variant) (missed []limit) {
 	return missed
 }
 
-// misses returns the names of the requirements that a variant misses, without those of the metric by which variants are
-// ranked: its values show them.
+// misses returns the names of the requirements that a variant misses, without the requirements on the metric by which
+// variants are ranked: its values show them.
 func (v *Variant) misses(by measure.Metric) []string {
 	other := schema.Where(v.missed, func(l limit) bool { return l.metric != by.Name })
 	return schema.Each(other, func(l limit) string { return l.name })

@@ -17,7 +17,7 @@ import (
 // patience is the maximum time that Until waits. It is long since machines that run tests can be slow.
 const patience = 2 * time.Minute
 
-// Page is a page in a browser process of its own.
+// Page is a page in a separate browser process.
 type Page struct {
 	t       testing.TB
 	to      *os.File

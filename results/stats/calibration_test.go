@@ -27,7 +27,7 @@ var kinds = []kind{
 }
 
 // TestIntervalsHoldMeans: at least 93% of the 95% intervals hold the mean, for values from normal, exponential and
-// log-normal distributions, and for regrets, many of which are 0.
+// log-normal distributions, and for regrets, often 0.
 func TestIntervalsHoldMeans(t *testing.T) {
 	const trials = 3000
 	for _, k := range kinds[:4] {

@@ -89,8 +89,8 @@ func TestBootstrapOfFewBlocks(t *testing.T) {
 	near(t, "p", p.P, 0.061, 0.012) // of 10,000 resamples, 19 are expected below 0, give or take 4
 }
 
-// Correlation of neighboring blocks widens the interval: six equal blocks of ten in a row tell less than the same
-// blocks spread out.
+// Correlation of neighboring blocks widens the interval: six equal blocks of ten in a row give less information than
+// the same blocks spread out.
 func TestBlocksThatAreAlike(t *testing.T) {
 	width := func(differences ...float64) float64 {
 		var blocks []Block

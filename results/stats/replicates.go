@@ -11,7 +11,7 @@ import (
 const mostNeeded = 10_000
 
 // Needed returns how many pairs a paired t test at a level needs to detect a difference with at least the given
-// probability. The spread is taken from an earlier comparison of so many pairs, whose interval of the difference has
+// probability. The spread is taken from an earlier comparison of that many pairs, whose interval of the difference has
 // the given half-width. Needed returns 0 if the half-width is unknown, or if more than mostNeeded pairs are needed. It
 // replaces the noncentral t distribution by a shifted t distribution (Kupper, Hafner, "How Appropriate Are Popular
 // Sample Size Formulas?", The American Statistician, 1989).

@@ -36,8 +36,8 @@ type Look struct {
 }
 
 // LookAt returns the look at this number of pairs. The argument looks has the numbers of pairs of all looks, in
-// ascending order; those above planned are looks after pairs were added. The level is that of most intervals in the
-// experiment.
+// ascending order; numbers above planned are looks after pairs were added. The level is the level of most intervals in
+// the experiment.
 func LookAt(looks []int, planned, pairs int, level float64) Look {
 	k, _ := slices.BinarySearch(looks[:len(looks)-1], pairs)
 	const smaller = 16 // families of comparisons, and looks that were not planned, have about 1/16 of the error

@@ -14,7 +14,8 @@ import (
 )
 
 // The functions below append the values of tables and traces to a buffer. They are faster than general encoders: the
-// cell of a million jobs has ten million lines. Their output equals that of encoding/csv, encoding/json and strconv.
+// cell of a million jobs has ten million lines. Their output equals the output of encoding/csv, encoding/json and
+// strconv.
 
 // decimals is the number of digits after the decimal point. Times are rounded to a microsecond when they are recorded,
 // so six digits write them exactly.

@@ -50,8 +50,8 @@ func EndLine(b []byte, extra []string) []byte {
 	return b
 }
 
-// Repeat tells the writer that in all following rows the first columns have the same values as in row. They are then
-// formatted only once.
+// After Repeat, the writer assumes that in all following rows the first columns have the same values as in row. They
+// are then formatted only once.
 func (t *writer[T]) Repeat(row *T, columns int) {
 	t.first, t.same = begin(nil, unsafe.Pointer(row), t.fields[:columns]), columns
 }

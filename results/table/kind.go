@@ -1,5 +1,5 @@
-// This file has the registry of picture kinds: what each kind shows, its arguments, and where its pictures appear. The
-// language, the report and the documentation use it. Package stages/plot draws the pictures.
+// This file has the registry of picture kinds: the contents of each kind, its arguments, and where its pictures appear.
+// The language, the report and the documentation use it. Package stages/plot draws the pictures.
 
 package table
 

@@ -218,7 +218,7 @@ func NewSchema[T any](file string, fields func() []Field[T]) *Schema[T] {
 	})}}
 }
 
-// Only returns the table with only those of its columns that names lists.
+// Only returns the table with only the columns that names lists.
 func (s *Schema[T]) Only(names []string) *Schema[T] {
 	fields := slices.DeleteFunc(slices.Clone(s.fields()), func(f field) bool { return !slices.Contains(names, f.Name) })
 	return &Schema[T]{layout{s.File, func() []field { return fields }}}

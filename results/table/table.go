@@ -59,8 +59,8 @@ func (t Table) Header() (names []string) {
 	return names
 }
 
-// insert returns the table with more columns, the first of which gets the number at. The function of returns the values
-// of these columns for a row.
+// insert returns the table with more columns, the first of which gets the number at. The function argument of returns
+// the values of these columns for a row.
 func (t Table) insert(at int, columns []Column, of func(row int) []string) Table {
 	t.Columns = slices.Insert(slices.Clone(t.Columns), at, columns...)
 	t.Rows = slices.Clone(t.Rows)

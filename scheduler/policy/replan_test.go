@@ -29,14 +29,14 @@ func TestReplan(t *testing.T) {
 		engine  simulated.Options
 		want    string
 	}{
-		// C arrives at 2 and is first. B is last and does not fit beside C and A until 4, so it is paused.
+		// C arrives at 2 and is first. B is last and does not fit next to C and A until 4, so it is paused.
 		{"the last gives way", policy.Policy{Order: "srtf"}, cores(4),
 			[]scheduler.Job{at(0, 2, 5), at(0, 2, 6), at(2, 2, 2)}, simulated.Options{}, `
 			A |22222|
 			B |22..2222|
 			C |  22|
 			`},
-		// B does not fit beside A and is passed by C. At 3 C is paused for B.
+		// B does not fit next to A and is passed by C. At 3 C is paused for B.
 		{"who does not fit is passed", policy.Policy{Order: policy.FCFS}, cores(3),
 			[]scheduler.Job{at(0, 2, 3), at(1, 3, 1), at(1, 1, 5)}, simulated.Options{}, `
 			A |222|

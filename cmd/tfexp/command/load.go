@@ -84,7 +84,7 @@ func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiment.S
 	return spec, nil
 }
 
-// besideSource is the number of columns beside a source line, for the line number and the marks of a cut line.
+// besideSource is the number of columns next to a source line, for the line number and the marks of a cut line.
 const besideSource = 16
 
 // Diagnose prints diagnostics in the width of the terminal.

@@ -38,7 +38,8 @@ type JobLog struct {
 	MemoryUnit          string
 	Columns             []schema.Setting
 	Unit, RequestedUnit time.Duration
-	// Exceeded reports that RequestedUnit was chosen because most jobs would have run longer than so many seconds.
+	// Exceeded reports that RequestedUnit was chosen because most jobs would have run longer than this number of
+	// seconds.
 	Exceeded bool
 	// UnitFrom is a column whose name contains Unit. Unitless are the columns of times whose names contain no unit.
 	UnitFrom string
