@@ -31,6 +31,7 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	chosen := firstReplicates(e)
 	shown := map[string]int{} // pictures of single cells, by kind
 	left := map[string]int{}
+	lead := leadingKind(all)
 	for _, p := range all {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -60,8 +61,8 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 			}
 		}
 		section := kind.Section
-		if section == answer && len(v.AnswerPictures) > 0 && (v.AnswerPictures[0].Kind != p.Kind || p.Kind != answer) {
-			section = "" // its picture stands below the answer
+		if section == answer && (p.Kind != lead || lead != answer && len(v.AnswerPictures) > 0) {
+			section = "" // another picture is at the top of the page
 		}
 		part, _ := v.section(section)
 		*part = append(*part, one)
@@ -92,8 +93,19 @@ func fold(pictures []shownPicture, asked []record.Plot) {
 	}
 }
 
-// answer is the name of the section at the top of the page, and of its kind of picture.
+// answer is the name of the section at the top of the page, and of its kind of picture for comparisons.
 const answer = "answer"
+
+// leadingKind returns the kind of the picture at the top of the page. A picture that answers the question of a block,
+// such as size, comes before the picture of comparisons.
+func leadingKind(all []record.Picture) string {
+	for _, p := range all {
+		if kind, _ := table.PictureByName(p.Kind); kind.Section == answer && p.Kind != answer && p.Skipped == "" {
+			return p.Kind
+		}
+	}
+	return answer
+}
 
 // section returns the lists of a section's pictures and of its notes on pictures that are left out. If the page does
 // not have the section, it returns the lists of the whole page.

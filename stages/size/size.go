@@ -31,7 +31,7 @@ var Queries = stages.RegisterPlanMember("sizes", 60, func(x stages.PlanMemberInp
 
 var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
-		Rank: 35, Name: Picture, Section: section,
+		Rank: 35, Name: Picture, Section: plot.Answer,
 		Doc:       "the curve of each `size` block with its bound",
 		OnRequest: "it needs a `size` block",
 	},
@@ -68,7 +68,7 @@ var _ = analysis.Register(analysis.Part{
 			}
 		}
 		if len(said) > 0 {
-			s.Report = []table.Item{{Sentences: said, Plain: true}, {Pictures: true}}
+			s.Report = []table.Item{{Sentences: said, Plain: true}}
 			s.Terminal = []table.Item{{Sentences: said[1:], Plain: true}}
 		}
 		return s, nil

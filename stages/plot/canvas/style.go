@@ -139,6 +139,7 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 		needed := 0.0
 		for i := math.Ceil(lo/step - 1e-9); i*step <= hi*(1+1e-9) && needed <= n.Room; i++ {
 			label := thousands(strconv.FormatFloat(i*step+0, 'f', digits, 64)) // +0 prevents "-0"
+			label = strings.Replace(label, "-", "−", 1)
 			ticks = append(ticks, plot.Tick{Value: i * step, Label: label})
 			needed += TextWidth(label, TickSize) + 14
 		}
