@@ -77,7 +77,7 @@ func TestHostileFolder(t *testing.T) {
 				os.WriteFile(filepath.Join(precious, "file"), []byte("precious"), 0o644)); err != nil {
 				t.Fatal(err)
 			}
-			if i%2 == 0 { // else there is nothing but the link
+			if i%2 == 0 { // otherwise only the link exists
 				s.run()
 			}
 			target := filepath.Join(precious, "file")
@@ -103,7 +103,7 @@ func TestHostileFolder(t *testing.T) {
 	}
 }
 
-// asTfexp returns a path to this test program under which it runs as the command tfexp.
+// asTfexp returns a path to this test program. A process that is started from this path runs as the command tfexp.
 func asTfexp(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -117,7 +117,8 @@ func asTfexp(t *testing.T) string {
 	return path
 }
 
-// inNamespaces runs a shell script in new namespaces; the test is skipped where that is not allowed.
+// inNamespaces returns a command that runs a shell script in new namespaces. The test is skipped if these are not
+// allowed.
 func inNamespaces(t *testing.T, flags, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	if err := exec.Command("unshare", strings.Fields(flags)[0], "true").Run(); err != nil {
@@ -194,7 +195,7 @@ func TestTopInAGiantWindow(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("nothing is drawn")
 	}
-	// Another size is another message.
+	// Only another size sends another message.
 	_ = unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 65534, Col: 65534})
 	time.Sleep(200 * time.Millisecond)
 	screen.WriteString("q")

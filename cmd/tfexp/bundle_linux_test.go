@@ -38,8 +38,8 @@ policy "mine" {
 compare "mean_jct" { baseline = policy.fcfs }
 `
 
-// An archive of an experiment runs on a machine without the originals, simulated by a mount namespace: nothing runs again
-// from its results, and all runs without them.
+// An archive of an experiment is unpacked on a machine without the original files, simulated by a mount namespace. With
+// its results, nothing runs again; without them, all cells run.
 func TestBundleRunsElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a study three times")
@@ -113,8 +113,8 @@ func writeStudy(t *testing.T, here, experiment string) {
 	}
 }
 
-// A copied folder of results is resumed, and its experiment file run, on a machine without the originals: it has the log,
-// which the experiment names by its absolute path, the policy's program, and the module that this imports.
+// A copied folder of results is resumed on a machine without the original files, and its experiment file is run there.
+// The copy has the log, the policy's program, and the module that the program imports.
 func TestResultsRunElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a study three times")
@@ -161,7 +161,7 @@ tfexp check kept >check.txt 2>&1
 	}
 }
 
-// Inputs beyond keep_inputs are listed with their digest, and said.
+// Input files larger than keep_inputs are listed with their digest, and a warning names them.
 func TestInputsLeftOut(t *testing.T) {
 	here := t.TempDir()
 	writeStudy(t, here, strings.Replace(studied, "{ replicates = 1 }", "{\nreplicates = 1\nkeep_inputs = \"60B\"\n}", 1))

@@ -126,8 +126,8 @@ func sameTables(t *testing.T, results string) map[string]string {
 	return all
 }
 
-// A run that is killed after and during each check, and resumed, stops as an uninterrupted run: with the same cells and
-// identical tables.
+// A run that is killed after or during each check and then resumed has the same cells and identical tables as an
+// uninterrupted run.
 func TestKilledAtEachLook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the program again and again")
@@ -184,8 +184,8 @@ func TestKilledAtEachLook(t *testing.T) {
 	}
 }
 
-// Comparisons that are printed during a run have a level that all checks share, with and without a certain block. The
-// intervals are of unplanned checks, or of the planned check that was just reached.
+// Comparisons that are printed during a run have the same level in all commands, with and without a certain block. The
+// level is the level of the last planned check, or of an unplanned check.
 func TestPrintedWhileARunGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the program again and again")
@@ -298,8 +298,8 @@ compare "mean_jct" {
 }
 `
 
-// Real experiments compare two equal policies until they are decided, in every second one while the machine is busy.
-// Not more of them may claim a difference than the level allows.
+// Real experiments compare two equal policies until the comparison is decided. In every second one, other programs use
+// the machine. The number that claims a difference may not exceed the level.
 func TestEqualPoliciesUntilCertain(t *testing.T) {
 	if !need.Long() {
 		t.Skip("real experiments for some minutes: make long")

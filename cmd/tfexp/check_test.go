@@ -106,7 +106,7 @@ func checkedResults(t *testing.T) (simulated, real string) {
 	}
 	s := inSandbox(t, checkedExperiment)
 	run := func() {
-		if out, err := exec.Command("tfexp", "run", "--out", s.out, s.file).CombinedOutput(); err != nil { // in TestMain's path
+		if out, err := exec.Command("tfexp", "run", "--out", s.out, s.file).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -121,7 +121,7 @@ func findings(t *testing.T, dir string) map[string][]recompute.Difference {
 	t.Helper()
 	var reports []recompute.Report
 	code, out, errs := inProcess("check", dir, "--json")
-	if json.Unmarshal([]byte(out), &reports) != nil { // the folder has no results any more
+	if json.Unmarshal([]byte(out), &reports) != nil { // the folder no longer has results
 		return map[string][]recompute.Difference{errs: {{File: errs}}}
 	}
 	found := map[string][]recompute.Difference{}
@@ -143,7 +143,7 @@ func TestCheck(t *testing.T) {
 	t.Run("recomputes", func(t *testing.T) { recomputes(t, simulated, real) })
 }
 
-// Nothing differs after a run, or after commands that rewrite parts of its folder.
+// After a run, or after commands that rewrite parts of its folder, check finds no difference.
 func findsNothing(t *testing.T, simulated, real string) {
 	for _, dir := range []string{simulated, real} {
 		for _, command := range []string{"status", "plot", "report", "run"} {
@@ -159,7 +159,7 @@ func findsNothing(t *testing.T, simulated, real string) {
 			}
 		}
 	}
-	// A change that was made before another command wrote into the folder is still found afterwards.
+	// If another command writes into the folder after a change, check still finds the change.
 	rng := rand.New(rand.NewPCG(1, 1))
 	comparisons, before := filepath.Join(simulated, "comparisons.csv"), time.Now().Add(-time.Minute)
 	_, undo := plant(t, comparisons, regexp.MustCompile(`[1-9]`), rng)
@@ -239,7 +239,7 @@ func findsPlantedChanges(t *testing.T, simulated, real string) {
 		drawn = append(drawn, kinds[kind][rng.IntN(len(kinds[kind]))])
 	}
 	for paths := range slices.Chunk(drawn, need.Cases(4, 1)) {
-		for _, path := range miss(paths) { // one change may hide another: try each alone
+		for _, path := range miss(paths) { // one change may hide another, so try each separately
 			if len(paths) > 1 {
 				miss([]string{path})
 			}

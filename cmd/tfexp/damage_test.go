@@ -62,7 +62,7 @@ plot "jct" {}
 // hugeBytes is the length of a sparse file that no reader may read into memory as a whole.
 const hugeBytes = 2 << 30
 
-// A damage is a change of a file of results, by accident or by somebody else.
+// A damage is a change of a file of results, by accident or by another user.
 type damage struct {
 	name string
 	do   func(path string, raw []byte, random *rand.Rand) error
@@ -173,7 +173,7 @@ func randomBytes(random *rand.Rand, n int) []byte {
 	return raw
 }
 
-// The files and folders of an experiment that are damaged. Files in absent do not exist, but could be added.
+// These files and folders of an experiment are damaged. Files in absent do not exist, but could be added.
 var (
 	damaged = strings.Fields(`plan.json run.json journal.jsonl jobs.csv metrics.csv estimates.csv comparisons.csv
 	samples.csv timings.csv profiling.csv fidelity.csv fidelity_jobs.csv accuracy.csv cells/w-h-b-r1/jobs.csv
@@ -242,15 +242,15 @@ func TestDamagedResults(t *testing.T) {
 	for _, file := range slices.Concat(damaged, absent) {
 		_, err := os.Lstat(filepath.Join(top, "undamaged", "results", "e", file))
 		if there := err == nil; there == slices.Contains(absent, file) {
-			t.Fatalf("%s is there: %t", file, there) // otherwise nothing would be tested
+			t.Fatalf("%s is there: %t", file, there) // otherwise the test would check nothing
 		}
 		for _, d := range allDamages {
 			for _, c := range readers {
 				if d.name == "huge" && strings.HasSuffix(file, "logs/say-1.log") && slices.Contains(c, "say-1") && c[0] == "logs" {
-					continue // it is printed completely, however long it is
+					continue // this command prints the whole file, however long
 				}
 				if d.name == "huge" && c[0] == "check" {
-					continue // it is read to its end for its sum
+					continue // this command reads the whole file to compute its sum
 				}
 				if files.MatchString(file+" "+d.name) && commands.MatchString(strings.Join(c, " ")) {
 					trials = append(trials, trial{file, d, c})
@@ -276,11 +276,11 @@ func TestDamagedResults(t *testing.T) {
 			path := filepath.Join(work, "results", "e", x.file)
 			raw, _ := os.ReadFile(path)
 			if err := x.do(path, raw, random); err != nil {
-				continue // this damage is impossible for this file
+				continue // this damage cannot be applied to this file
 			}
 			if now, err := os.Lstat(path); err == nil && now.Mode().IsRegular() && now.Size() < hugeBytes {
 				if after, _ := os.ReadFile(path); bytes.Equal(raw, after) && len(raw) > 0 {
-					continue // the file has nothing that this damage changes
+					continue // this damage does not change the file
 				}
 			}
 		}
@@ -316,7 +316,7 @@ func writes(command []string) bool {
 
 var controls = regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]")
 
-// tried runs a command, and returns what is wrong with its behavior, exit status or errors. heard is its output.
+// tried runs a command, and returns the errors in its behavior, exit status or messages. heard is the command's output.
 func tried(work string, args []string) (wrong []string, heard string) {
 	debug.FreeOSMemory()
 	before := resident("VmRSS")
@@ -344,7 +344,7 @@ func tried(work string, args []string) (wrong []string, heard string) {
 	if more := resident("VmHWM") - before; more > 1<<20 {
 		wrong = append(wrong, fmt.Sprintf("it took %d MiB", more>>10))
 	}
-	// The file may be a device without an end.
+	// The report may be a device without an end.
 	report, _ := folder.ReadFile(filepath.Join(work, "results", "e"), "report.html")
 	for what, text := range map[string]string{"its output": out, "its errors": errs, "the report": string(report)} {
 		if strings.Contains(text, "SECRET") {
@@ -397,7 +397,7 @@ func busy() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// resident is a memory figure of this process, in KiB.
+// resident returns a memory figure of this process, in KiB.
 func resident(field string) int {
 	raw, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(raw), field+":")

@@ -47,13 +47,13 @@ adaptation "digits" {
 }
 `
 
-// deepenedOn returns that experiment on an engine; its file is deepened.hcl.
+// deepenedOn returns the experiment deepened for an engine; its file is deepened.hcl.
 func deepenedOn(engine, image string) string {
 	return strings.NewReplacer("ENGINE", engine, "IMAGE", image).Replace(deepened)
 }
 
-// checkDeepened checks the results: the program received its budget, its second core and the decision, and followed all
-// three. Its rest of the budget equals the engine's, apart from a delay.
+// checkDeepened checks the results. The program received its budget, its second core and the decision, and followed all
+// three. The program and the engine agree on the rest of the budget, apart from a delay.
 func checkDeepened(t *testing.T, dir string) {
 	t.Helper()
 	e, err := record.Open(filepath.Join(dir, "results", "deepened"))
@@ -92,7 +92,7 @@ func checkDeepened(t *testing.T, dir string) {
 	if len(r.Deepened) != 1 || r.Deepened[0].Block != 1 || r.Deepened[0].AccuracyBefore != r.Deepened[0].AccuracyAfter {
 		t.Errorf("deepened: %+v", r.Deepened)
 	}
-	if r.Progress.Threads != 2 { // the program may have begun after the change
+	if r.Progress.Threads != 2 { // the program may have started after the change
 		t.Errorf("%d threads at the end", r.Progress.Threads)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// needDocker skips a test without a daemon on this machine, or without the
-// image of the built-in programs. Before a test fails, it asks again whether the daemon is still there.
+// needDocker skips a test without a daemon on this machine, or without the image of the built-in programs. If a test
+// fails, it first checks whether the daemon still runs.
 func needDocker(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
@@ -31,8 +31,8 @@ func needDocker(t *testing.T) {
 	need.This(t, "docker", err, "stages/builtin/build-image.sh")
 }
 
-// contained is an experiment of two jobs in containers. A job of ten epochs
-// runs until there is a file "go"; samples never wait.
+// contained is an experiment of two jobs in containers. A job of ten epochs runs until the file "go" exists; samples do
+// not wait for the file.
 const contained = `
 experiment "contained" {
   replicates = 1
@@ -68,7 +68,7 @@ policy "p" {
 plot "jct" {}
 `
 
-// startContained prepares a run of that experiment in a new folder.
+// startContained starts a run of the experiment contained in a new folder.
 func startContained(t *testing.T, policy string) *started {
 	t.Helper()
 	needDocker(t)
@@ -90,7 +90,7 @@ func startContained(t *testing.T, policy string) *started {
 	return s
 }
 
-// containers asks the docker command for the run's containers, as it formats them.
+// containers returns the run's containers, in a format of the docker command.
 func (s *started) containers(t *testing.T, format string) []string {
 	t.Helper()
 	out, err := exec.Command("docker", "ps", "-a", "--filter", "label=tfexp.folder="+filepath.Join(s.dir, "results",
@@ -102,7 +102,7 @@ func (s *started) containers(t *testing.T, format string) []string {
 	return strings.Fields(string(out))
 }
 
-// await waits until a condition of the run's containers holds. It asks the daemon from time to time whether it is there.
+// await waits until a condition on the run's containers holds. It checks from time to time that the daemon runs.
 func (s *started) await(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	asked := time.Now()
@@ -124,19 +124,19 @@ func (s *started) succeeds(t *testing.T) {
 	}
 }
 
-// inspect asks the docker command about the container of a job.
+// inspect returns data about the container of a job, in a format of the docker command.
 func (s *started) inspect(t *testing.T, job, format string) string {
 	t.Helper()
 	for _, name := range s.containers(t, "{{.Names}}") {
 		if strings.Contains(name, "-"+job+"-") {
-			out, _ := exec.Command("docker", "inspect", "--format", format, name).Output() // it may just have ended
+			out, _ := exec.Command("docker", "inspect", "--format", format, name).Output() // the container may just have ended
 			return strings.TrimSpace(string(out))
 		}
 	}
 	return ""
 }
 
-// column reads a column of jobs.csv.
+// column returns a column of jobs.csv.
 func (s *started) column(t *testing.T, name string) []string {
 	t.Helper()
 	f, err := os.Open(filepath.Join(s.dir, "results", "contained", record.Jobs.File))
@@ -156,9 +156,8 @@ func (s *started) column(t *testing.T, name string) []string {
 	return values
 }
 
-// Under max_prop the first job gives up a core for the second: Docker's limits
-// on its container agree with the decisions. When a container is killed
-// meanwhile, its job is restarted.
+// Under max_prop the first job gives a core to the second job: Docker's limits on the container agree with the
+// decisions. A container that is killed meanwhile makes its job restart.
 func TestContainersAreResizedAndRestarted(t *testing.T) {
 	s := startContained(t, "order = \"fcfs\"\n allocation = \"max_prop\"")
 	if err := s.Start(); err != nil {
@@ -203,7 +202,7 @@ func TestContainersAreResizedAndRestarted(t *testing.T) {
 	}
 }
 
-// Under round robin, Docker reports the job whose turn is over as paused.
+// Under round robin, a job waits in a container that Docker reports as paused.
 func TestContainersArePaused(t *testing.T) {
 	s := startContained(t, "order = \"round_robin\"\n quantum = \"400ms\"")
 	if err := s.Start(); err != nil {
@@ -219,8 +218,7 @@ func TestContainersArePaused(t *testing.T) {
 	s.succeeds(t)
 }
 
-// Containers left by a killed tfexp are removed when the folder is next used,
-// with a message.
+// When a folder of results is used again, tfexp removes containers that a killed tfexp has left there, with a message.
 func TestContainersOfAKilledTfexp(t *testing.T) {
 	s := startContained(t, `order = "fcfs"`)
 	if err := s.Start(); err != nil {
@@ -247,8 +245,8 @@ func TestContainersOfAKilledTfexp(t *testing.T) {
 	}
 }
 
-// Containers left by a killed tfexp are removed by the next run in the same
-// folder of results, even one of another experiment without containers.
+// The next run in a folder of results removes containers of a killed tfexp, even if the next run is of another
+// experiment without containers.
 func TestContainersOfAKilledNeighbour(t *testing.T) {
 	s := startContained(t, `order = "fcfs"`)
 	if err := s.Start(); err != nil {
@@ -300,7 +298,7 @@ plot "jct" {}
 	}
 }
 
-// Predictions follow the reports of programs in containers.
+// Predictions of jobs in containers are updated from the reports of their programs.
 func TestContainersAreFollowed(t *testing.T) {
 	needDocker(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -404,7 +402,7 @@ tune "digits" {
 }
 `
 
-// checkTuned checks the decisions of the controller of that experiment, and their effects.
+// checkTuned checks the decisions of the controller in the experiment tuned, and their effects.
 func checkTuned(t *testing.T, dir string) {
 	t.Helper()
 	cell := filepath.Join(dir, "results", "tuned", "cells", "digits-here-fcfs-r1-online1")

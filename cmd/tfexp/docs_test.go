@@ -36,7 +36,7 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir, n := t.TempDir(), 0
-		switch name { // the reader's files
+		switch name { // these are files that a reader has
 		case "README.md":
 			copyFile(t, filepath.Join("..", "..", "experiments", "fcfs_vs_rr.hcl"), filepath.Join(dir, "experiments"))
 		case "docs/howto.md":
@@ -71,7 +71,8 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// program returns the path of a program tfexp, which is this test under that name: see TestMain.
+// program returns the path of a program named tfexp. It is this test program, which runs as tfexp under that name: see
+// TestMain.
 func program(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -82,7 +83,7 @@ func program(t *testing.T) string {
 	if os.Link(self, path) == nil {
 		return path
 	}
-	raw, err := os.ReadFile(self) // on another file system
+	raw, err := os.ReadFile(self) // a link to another file system is not possible
 	if err == nil {
 		err = os.WriteFile(path, raw, 0o755)
 	}
@@ -92,7 +93,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// shrink makes the files that documents write quick to run.
+// shrink changes files that documents write, so that their runs are short.
 func shrink(t *testing.T, dir string) {
 	t.Helper()
 	for name, changes := range map[string][]string{
@@ -110,13 +111,13 @@ func shrink(t *testing.T, dir string) {
 		path := filepath.Join(dir, name)
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			continue // the file was not written yet
+			continue // the commands have not written this file yet
 		}
 		write(t, path, strings.NewReplacer(changes...).Replace(string(raw)))
 	}
 }
 
-// lessonFigures checks that the how-to on round robin has the waiting times of the runs.
+// lessonFigures checks that the how-to page on round robin has the waiting times that the runs give.
 func lessonFigures(t *testing.T, dir, page string) {
 	t.Helper()
 	_, rows, found := strings.Cut(page, "| A needs | FCFS | SRTF | 1 s | 2 s | 4 s |\n|---|---|---|---|---|---|\n")

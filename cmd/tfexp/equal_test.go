@@ -16,7 +16,7 @@ import (
 
 var equalRuns = flag.Int("equal-runs", 0, "how many real experiments TestEqualPoliciesForReal runs")
 
-// equal has two equal policies: no metric differs.
+// equal is an experiment with two equal policies, so no metric differs.
 const equal = `
 experiment "equal" {
   seed       = %d
@@ -51,7 +51,7 @@ compare "mean_jct" {
 }
 `
 
-// Real experiments without a difference run on a quiet machine or next to other programs. Not more of them may claim a
+// Real experiments with equal policies run on an idle machine or next to other programs. No more of them may claim a
 // difference than 95% intervals allow.
 func TestEqualPoliciesForReal(t *testing.T) {
 	if *equalRuns == 0 {
@@ -63,7 +63,7 @@ func TestEqualPoliciesForReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	program, err := os.ReadFile(self) // a copy with this name is the command and the training program
+	program, err := os.ReadFile(self) // a copy of this program is both the command and the training program
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "tfexp"), program, 0o755)
 	}
@@ -105,7 +105,8 @@ func mean(claims map[string]int) float64 {
 	return sum
 }
 
-// mostClaims returns how many of these experiments may claim a difference at 5%. The probability of more is 0.001.
+// mostClaims returns how many of the runs may claim a difference at the level of 5%. More claims have a probability of
+// 0.001.
 func mostClaims(runs int) (most int) {
 	for b := (distuv.Binomial{N: float64(runs), P: 0.05}); b.CDF(float64(most)) < 0.999; most++ {
 	}

@@ -15,10 +15,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// eventwriter is a program that trains nothing and writes the event files of
-// TensorBoard, below a folder of its checkpoint folder: the scalars train/loss and
-// accuracy each ten steps. It writes them itself, so as to be independent of the
-// package that reads them.
+// eventwriter is a program that trains nothing. It writes event files of TensorBoard below its checkpoint folder, with
+// the scalars train/loss and accuracy every ten steps. It does not use the package that reads these files.
 func eventwriter() {
 	dir := filepath.Join(os.Getenv(contract.EnvCheckpointDir), os.Args[1])
 	steps, err := strconv.Atoi(os.Getenv(contract.EnvSteps))

@@ -15,8 +15,9 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// envFault has tfexp, in this program, count its changes of results ("count 0 FILE": in FILE), find the disk
-// full from the N-th on ("full N FILE"), or halt there and at each later one ("halt N FILE": until FILE is gone).
+// envFault is an environment variable that makes this program, as tfexp, count or fail changes of results. "count 0
+// FILE" writes the number of changes to FILE. "full N FILE" reports a full disk from change N on. "halt N FILE" stops
+// at change N and at each later change, until FILE is removed.
 const envFault = "TFEXP_TEST_FAULT"
 
 // fault is a value of envFault.
@@ -28,9 +29,9 @@ type fault struct {
 
 func (f fault) String() string { return fmt.Sprintf("%s=%s %d %s", envFault, f.do, f.from, f.file) }
 
-// installFault is called in a program that may be a tfexp with a fault.
+// installFault installs the fault of envFault, if the variable is set.
 func installFault() {
-	if len(os.Args) < 2 || os.Args[1] != "run" { // jobs have the variable too
+	if len(os.Args) < 2 || os.Args[1] != "run" { // jobs inherit the variable, but have no faults
 		return
 	}
 	var f fault
@@ -62,7 +63,7 @@ func installFault() {
 	}
 }
 
-// halt waits until the file is gone, and does not if FILE.go is there.
+// halt waits until the file is removed. It does not wait if FILE.go exists.
 func (f fault) halt() {
 	if _, err := os.Stat(f.file + ".go"); err == nil {
 		return
@@ -78,7 +79,7 @@ func (f fault) halt() {
 	}
 }
 
-// awaitHalt waits until a program with the fault has halted; it is false if the program has ended before.
+// awaitHalt waits until a program with the fault has halted. It returns false if the program ends first.
 func (f fault) awaitHalt(ended <-chan struct{}) bool {
 	for {
 		if _, err := os.Stat(f.file); err == nil {
@@ -92,7 +93,7 @@ func (f fault) awaitHalt(ended <-chan struct{}) bool {
 	}
 }
 
-// release lets a program that has halted go on, to its next change or, with last, to its end.
+// release lets a halted program continue to its next change. With last, the program continues to its end.
 func (f fault) release(t *testing.T, last bool) {
 	t.Helper()
 	if last {

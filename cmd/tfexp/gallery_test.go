@@ -98,7 +98,7 @@ var (
 	inserted   = regexp.MustCompile(`\$\{[^}]*\}`)
 )
 
-// inputs are the files that an experiment reads: its own, and those that quoted texts in it name.
+// inputs returns the files that an experiment reads: its own file, and all files that quoted texts in it name.
 func (x *exhibit) inputs(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(x.path())
@@ -121,7 +121,7 @@ func drawing(picture string) []string {
 	return append(all, of...)
 }
 
-// sumOf is a hash of files; folders among them do not count.
+// sumOf returns a hash of files. It ignores folders.
 func sumOf(t *testing.T, files []string) string {
 	t.Helper()
 	slices.Sort(files)
@@ -163,7 +163,7 @@ func currentSums(t *testing.T, list []*exhibit) map[string]string {
 		filepath.Join(root, "stages", "report", "report.css"), filepath.Join(root, "stages", "report", "report.html.tmpl")})}
 	for _, x := range list {
 		files := x.inputs(t)
-		if !realCells(x.spec(t)) { // pictures of real cells are kept from their run
+		if !realCells(x.spec(t)) { // pictures of real cells do not change without a new run
 			files = append(files, drawing(x.Picture)...)
 		}
 		sums[x.image()] = sumOf(t, files)
@@ -183,7 +183,7 @@ func (x *exhibit) visit(t *testing.T) {
 		t.Fatalf("%s: %v\n%s", x.File, err, errs)
 	}
 	x.Took = table.WithUnit(math.Ceil(time.Since(began).Seconds()), "s")
-	if !realCells(x.spec(t)) { // CPU time does not depend on other programs
+	if !realCells(x.spec(t)) { // CPU time is the same next to other programs
 		cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		x.Took = table.WithUnit(math.Ceil(cpu.Seconds()), "s") + " of CPU time"
 	}
@@ -222,7 +222,7 @@ To choose an experiment to start from, compare these: each has its question, its
 runs are of the machine that they ran on; ` + "`make gallery GALLERY=starter`" + ` runs one of them again.
 `
 
-// galleryPage is docs/gallery.md.
+// galleryPage returns the content of docs/gallery.md.
 func galleryPage(t *testing.T, list []*exhibit) string {
 	t.Helper()
 	var b strings.Builder
@@ -363,11 +363,11 @@ func keepGallery(t *testing.T, list []*exhibit, sums map[string]string) {
 	write(t, filepath.Join(galleryImages, "SUMS"), text)
 }
 
-// shippedExperiments are the names of the experiments in the gallery, without their ending.
+// shippedExperiments returns the names of the experiments in the gallery, without their ending.
 func shippedExperiments(t *testing.T) (names []string) {
 	t.Helper()
 	root := filepath.Join("..", "..", "experiments")
-	unshown := []string{"templates", "testdata", "examples"} // examples show arguments, and no answer
+	unshown := []string{"templates", "testdata", "examples"} // examples show arguments and have no answer
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && slices.Contains(unshown, d.Name()) {
 			return filepath.SkipDir

@@ -18,10 +18,10 @@ import (
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
-// fewSeconds returns how many of them run; the others run where TFEXP_PAPERS is set.
+// fewSeconds returns the number of experiments that run. The others run only if TFEXP_PAPERS is set.
 func fewSeconds() int { return need.Cases(5, 6) }
 
-// The first printed sentence of each shipped simulated experiment is the one written by hand.
+// The first printed sentence of each shipped simulated experiment equals the expected sentence.
 func TestHeadlines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs whole experiments")
@@ -46,7 +46,7 @@ func TestHeadlines(t *testing.T) {
 		if status := Main([]string{"run", "--quiet", filepath.Join(folder, fields[0]+".hcl")}, &out, &errs); status != 0 {
 			t.Fatalf("%s: status %d, %s", fields[0], status, errs.String())
 		}
-		_, text, _ := strings.Cut(out.String(), "\n") // below the question
+		_, text, _ := strings.Cut(out.String(), "\n") // without the question
 		sentence, _, _ := strings.Cut(text, "\n")
 		inGallery(t, list, images, fields[0], sentence)
 		holds(t, fields[0], filepath.Join("results", list[slices.IndexFunc(list, func(x *exhibit) bool { return x.File == fields[0] })].name()),
@@ -65,7 +65,7 @@ func TestHeadlines(t *testing.T) {
 	t.Logf("%d of %d say what was written by hand", said, min(of, fewSeconds()))
 }
 
-// inGallery holds that docs/gallery.md has the answer of an experiment that was run, and its picture.
+// inGallery checks that docs/gallery.md has the answer and the picture of an experiment.
 func inGallery(t *testing.T, list []*exhibit, images, file, sentence string) {
 	t.Helper()
 	i := slices.IndexFunc(list, func(x *exhibit) bool { return x.File == file })
@@ -88,7 +88,8 @@ func inGallery(t *testing.T, list []*exhibit, images, file, sentence string) {
 	}
 }
 
-// The claims of an answer: the best of a metric, everywhere or by one value; a change of a metric against a baseline.
+// These are the claims of an answer: the best policy by a metric, in all settings or in one, and a change against a
+// baseline.
 var (
 	claimsBest   = regexp.MustCompile(`(\S+)(?:, the baseline,)? has the (?:lowest|highest|fewest|most) ([^,(.]+?)(?:, or ties for it,)? (?:at|in) (?:all|both)`)
 	claimsSingle = regexp.MustCompile(`(\S+)(?:, the baseline,)? has the (?:lowest|highest|fewest|most) ([^,(.]+?)(?: |, )\d`)
@@ -97,11 +98,12 @@ var (
 	twoSentences = regexp.MustCompile(`[a-z)%]\. [A-Z]`)
 )
 
-// mostWords bounds the words of a report that are shown before anything is opened.
+// mostWords is the largest number of words that a report shows before the reader opens anything.
 const mostWords = 900
 
-// holds compares an answer with comparisons.csv: nothing that the answer calls the best is worse than another by a verdict, each
-// change and range that it states is in the table, with its side, and it has at most two sentences. The report is short.
+// holds compares an answer with comparisons.csv. No row may show that another policy is better than the best of the
+// answer. Each change and range must be in the table, for the right policy. The answer has at most two sentences, and
+// the report is short.
 func holds(t *testing.T, file, dir, sentence string) {
 	t.Helper()
 	if n := len(twoSentences.FindAllString(sentence, -1)); n > 1 {
@@ -132,7 +134,7 @@ func holds(t *testing.T, file, dir, sentence string) {
 		}
 		return ""
 	}
-	// A side is named by its policy, its label, or by one of its axes.
+	// A policy or variant is named by its policy, its label, or one of its axes.
 	is := func(name, label, policy string) bool {
 		return name == policy || name == label || strings.Contains(" "+label+" ", " "+name+" ")
 	}
@@ -150,7 +152,7 @@ func holds(t *testing.T, file, dir, sentence string) {
 			}
 		}
 	}
-	// stated reports whether a row has a change in percent, with all its printed digits.
+	// stated reports whether a row has the change in percent, with all printed digits.
 	stated := func(text, metric, against string, falls bool) bool {
 		number := strings.TrimLeft(text, "−+")
 		_, decimals, _ := strings.Cut(number, ".")

@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// hanging is an experiment whose second cell hangs until the file "go" exists, and then ends at once. Samples never
-// hang.
+// hanging is an experiment whose second cell waits until the file "go" exists, and then ends at once. Samples do not
+// wait.
 const hanging = `
 experiment "hanging" {
   replicates = 2
@@ -57,7 +57,7 @@ type started struct {
 }
 
 func tfexp(dir string, args ...string) *started {
-	s := &started{Cmd: exec.Command("tfexp", args...), dir: dir} // TestMain has put it into the path
+	s := &started{Cmd: exec.Command("tfexp", args...), dir: dir} // TestMain has put tfexp in the path
 	s.Dir, s.Stderr = dir, &s.stderr
 	return s
 }
@@ -107,7 +107,7 @@ func (s *started) let(t *testing.T) {
 	}
 }
 
-// state asks "tfexp status" how the experiment stands.
+// state returns the state of the experiment according to "tfexp status".
 func (s *started) state(t *testing.T) states.State {
 	t.Helper()
 	c := exec.Command("tfexp", "status", "--json")
@@ -207,7 +207,7 @@ func TestKilledRunIsResumable(t *testing.T) {
 	}
 }
 
-// A stopped tfexp notices ends of jobs too late: the cell has a warning.
+// A tfexp that is stopped notices the ends of jobs too late, so the cell has a warning.
 func TestStoppedRunHasAWarning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")
@@ -231,7 +231,7 @@ func TestStoppedRunHasAWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.let(t)
-	time.Sleep(time.Second) // for which it is stopped
+	time.Sleep(time.Second) // the time for which tfexp is stopped
 	if err := s.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

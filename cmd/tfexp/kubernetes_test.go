@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/need"
 )
 
-// onKubernetes skips a test without a cluster whose nodes see the files of this machine. Its tfexp is in the folder of the
-// test, which is the volume of the tasks.
+// onKubernetes skips a test if there is no cluster whose nodes see the files of this machine. The program tfexp is in
+// the folder of the test, which is the volume of the tasks.
 func onKubernetes(t *testing.T) (s *slurmed, on []string) {
 	t.Helper()
 	err := errors.New("KUBECONFIG is not set")
@@ -49,7 +49,7 @@ func onKubernetes(t *testing.T) (s *slurmed, on []string) {
 		"--with", "volume=host:" + s.dir}
 }
 
-// objects are the Jobs and pods of tfexp.
+// objects returns the Jobs and pods of tfexp.
 func (s *slurmed) objects(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("kubectl", "get", "jobs,pods", "-l", "app.kubernetes.io/managed-by=tfexp", "-o", "name").Output()
@@ -59,8 +59,8 @@ func (s *slurmed) objects(t *testing.T) string {
 	return string(out)
 }
 
-// Cells as tasks of an indexed Job have the results of a local run. Tasks go on after tfexp is gone, and are collected; a
-// pod that is killed is lost, and its task submitted again.
+// Cells that run as tasks of an indexed Job have the same results as a local run. Tasks continue after tfexp has ended,
+// and are collected later. A killed pod is a lost task, which is submitted again.
 func TestRealTasksOnKubernetes(t *testing.T) {
 	s, on := onKubernetes(t)
 	s.write(t, "sweep.hcl", sweep)
@@ -78,7 +78,7 @@ func TestRealTasksOnKubernetes(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 600 { // until it has collected a task
+	for range 600 { // until tfexp has collected a task
 		if raw, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); bytes.Contains(raw, []byte(`"cell_end"`)) {
 			break
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// failing makes operations on the files of a folder fail, if fails returns an error for them.
+// failing makes operations on the files of a folder fail with the error that fails returns; nil means success.
 func failing(t *testing.T, dir string, fails func(op string, n int64) error) {
 	var n atomic.Int64
 	folder.Fault = func(op, path string) error {
@@ -25,7 +25,7 @@ func failing(t *testing.T, dir string, fails func(op string, n int64) error) {
 	t.Cleanup(func() { folder.Fault = nil })
 }
 
-// Where a quota is used up, at any operation, a run says what to do, and a later one gives the same tables.
+// If a quota is used up at any operation, the error says what to do, and a later run gives the same tables.
 func TestQuota(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many runs")
@@ -71,7 +71,7 @@ func TestQuota(t *testing.T) {
 	t.Logf("%d runs, %d of them ended by the quota", runs, said)
 }
 
-// Where files cannot be locked, nothing is run, and the message says what to do.
+// If files cannot be locked, no cell runs, and the error says what to do.
 func TestNoLocks(t *testing.T) {
 	s := inSandbox(t, hostileFile)
 	for _, errno := range []error{syscall.ENOLCK, syscall.ENOTSUP} {

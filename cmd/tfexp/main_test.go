@@ -23,7 +23,7 @@ import (
 
 const noRaceSleep = "atexit_sleep_ms=0"
 
-// withPNG is a variable with which the programs of a test draw pictures in all usual formats.
+// withPNG is an environment variable that makes tests draw pictures in all usual formats.
 const withPNG = "TFEXP_TEST_PNG"
 
 func TestMain(m *testing.M) {
@@ -31,16 +31,15 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	installFault()
-	// A program with the race detector sleeps for a second at its end, which would make each job that is such a program
-	// longer.
+	// A program with the race detector sleeps for a second at its end. This would lengthen jobs that run this program.
 	os.Setenv("GORACE", noRaceSleep)
 	// Tests run in parallel and disturb each other.
 	os.Setenv(execute.KeepDisturbed, "1")
 	if os.Getenv(withPNG) == "" { // PNG pictures take most of the time of small experiments
 		plot.Usual = []string{canvas.SVG}
 	}
-	// The scripts find a copy of this binary, named tfexp, in their path: it is
-	// the whole command, also where it starts itself as a training program.
+	// In scripts, the command tfexp is a copy of this program. It is the whole command, and also works as a training
+	// program.
 	testscript.Main(m, map[string]func(){"tfexp": main, "eventwriter": eventwriter})
 }
 
@@ -59,7 +58,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv(execute.KeepDisturbed, "1")
 			return nil
 		},
-		// A machine with a driver has real GPUs, which no script can hide.
+		// A machine with a driver has real GPUs, which a script cannot hide.
 		Condition: func(cond string) (bool, error) {
 			if cond != "nvidia" {
 				return false, fmt.Errorf("unknown condition %q", cond)
@@ -75,8 +74,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// runWithStatus is "status CODE PROGRAM ARGS...": it runs a program and
-// insists on its exit status.
+// runWithStatus implements "status CODE PROGRAM ARGS...": the program must end with this exit status.
 func runWithStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status CODE PROGRAM ARGS...")
@@ -96,7 +94,7 @@ func runWithStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fewWords is "words FILE MOST": a report must show at most MOST words before the reader opens anything.
+// fewWords implements "words FILE MOST": a report must show at most MOST words before the reader opens anything.
 func fewWords(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: words FILE MOST")
@@ -110,7 +108,7 @@ func fewWords(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// wellPredicted is "predicted DIR FACTOR": the time of every cell must be within a factor of its prediction.
+// wellPredicted implements "predicted DIR FACTOR": the time of each cell must be within a factor of its prediction.
 func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: predicted DIR FACTOR")

@@ -107,7 +107,7 @@ tune "t" {
   setting "batch" { values = [8, 16, 32, 64] }
 }
 `,
-	// Its stages each take a moment.
+	// Each stage takes a short time.
 	"real torture": `
 experiment "x" { replicates = 3 }` + realJobs + `
 policy "fcfs" { order = "fcfs" }
@@ -164,7 +164,7 @@ hardware "h" {
   threads = 8
 }`
 
-// realJobs has a job that starts a service, where the system can end it.
+// realJobs has a job that starts a service, for systems on which tfexp can end the service.
 const realJobs = `
 job "short" {
   command = ["sh", "-c", "sleep 0.$TFEXP_EPOCHS"]

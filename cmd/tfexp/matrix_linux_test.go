@@ -185,7 +185,7 @@ func (x *crash) runs(s *started) int {
 		}
 	}
 	most := 5 * time.Minute
-	if ownClock() { // a machine that is a program is many times slower
+	if ownClock() { // a machine that runs as a program is many times slower
 		most = 25 * time.Minute
 	}
 	late := time.AfterFunc(most, func() {
@@ -197,8 +197,8 @@ func (x *crash) runs(s *started) int {
 	return s.ProcessState.ExitCode()
 }
 
-// befall starts the run and causes the fault at change number from of the results. A fault that needs a guardian waits
-// for a later change if there is none. It returns false if the run ended before.
+// befall starts the run and causes the fault at the change of results with the number from. If the fault needs a
+// guardian and none exists yet, a later change is used. It returns false if the run ended before.
 func (x *crash) befall(from int) bool {
 	x.Helper()
 	s := x.tfexp("run", "--quiet", "x.hcl")
@@ -239,7 +239,7 @@ func (x *crash) befall(from int) bool {
 	case "guardian":
 		kill(guardians...)
 	case "both":
-		for _, pid := range guardians { // it cannot notice tfexp's end
+		for _, pid := range guardians { // a halted guardian cannot notice the end of tfexp
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
 		}
 		kill(append([]int{s.Process.Pid}, guardians...)...)
@@ -255,7 +255,7 @@ func (x *crash) befall(from int) bool {
 			kill(s.Process.Pid)
 			<-ended
 		}
-		if err := os.Rename(x.out, to); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may not be made yet
+		if err := os.Rename(x.out, to); err != nil && !errors.Is(err, fs.ErrNotExist) { // the folder may not exist yet
 			x.Fatal(err)
 		} else if err == nil {
 			x.out = to
@@ -273,7 +273,7 @@ func (x *crash) befall(from int) bool {
 	<-ended
 	switch {
 	case x.fault == "moved":
-		_ = os.Rename(filepath.Join(x.dir, "results"), filepath.Join(x.dir, "made-again")) // by the run that lost its folder
+		_ = os.Rename(filepath.Join(x.dir, "results"), filepath.Join(x.dir, "made-again")) // made by the run
 	case x.fault == "clock" && !killed && status != command.ExitOK:
 		x.Errorf("%s: the run ended with %d: %s", x.combination, status, s.stderr.String())
 	}
@@ -290,7 +290,7 @@ func (x *crash) killDaemon() {
 	}
 }
 
-// startDaemon starts it again.
+// startDaemon starts the engine's daemon again.
 func (x *crash) startDaemon() {
 	x.Helper()
 	again := exec.Command("../../hardware/slurm/cluster.sh", "daemon", "slurmctld")
@@ -306,7 +306,7 @@ func (x *crash) startDaemon() {
 func (x *crash) resume() {
 	x.Helper()
 	args := []string{"resume", "--quiet", x.results()}
-	if _, err := os.Stat(filepath.Join(x.results(), record.PlanFile)); err != nil { // it had not begun
+	if _, err := os.Stat(filepath.Join(x.results(), record.PlanFile)); err != nil { // the run had not begun
 		args = []string{"run", "--quiet", "--out", x.out, "x.hcl"}
 	}
 	s := x.tfexp(args...)
@@ -337,7 +337,7 @@ func (x *crash) running() (left []string) {
 	return left
 }
 
-// containing returns the lines of a text that have another in them.
+// containing returns the lines of a text that contain part.
 func containing(text, part string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, part) {
@@ -347,7 +347,7 @@ func containing(text, part string) (lines []string) {
 	return lines
 }
 
-// endAll kills the processes that a failed test has left.
+// endAll kills the processes that a failed test left running.
 func (x *crash) endAll() {
 	for _, left := range x.running() {
 		id, _, _ := strings.Cut(left, " ")
@@ -434,7 +434,7 @@ func (x *crash) unrecorded() (left []string) {
 	return left
 }
 
-// finishedUnits are the cells that the journal says have finished, and how often each has begun.
+// finishedUnits returns the units that have finished according to the journal, and how often each has begun.
 func (x *crash) finishedUnits() (finished map[string]bool, began map[string]int) {
 	finished, began = map[string]bool{}, map[string]int{}
 	entries, _ := history.ReadJournal(x.results())
@@ -451,8 +451,8 @@ func (x *crash) finishedUnits() (finished map[string]bool, began map[string]int)
 
 // unbroken is the result of a run without a fault.
 type unbroken struct {
-	changes int               // of files of results
-	tables  map[string]string // of simulations: those that are the same each time
+	changes int               // number of changes of files of results
+	tables  map[string]string // tables of simulations that do not differ between runs
 	outcome []string          // of real runs
 }
 
@@ -546,11 +546,11 @@ func TestCrashAndResume(t *testing.T) {
 	}
 }
 
-// tries causes the fault in a run, resumes the run and checks the results.
+// tries causes the fault in a run, resumes the run, and checks the results.
 func (x *crash) tries(want unbroken) {
 	x.Helper()
-	// The number of changes varies between runs, and a fault at the last one may have no effect. At the first change it
-	// always has.
+	// The number of changes differs between runs, so a fault at the last change may have no effect. A fault at the
+	// first change always has an effect.
 	for from := 1 + x.random.IntN(want.changes); !x.befall(from); from /= 2 {
 		if from == 1 {
 			x.Fatalf("%s: nothing befalls the run, which has %d changes", x.combination, want.changes)

@@ -66,8 +66,8 @@ func TestStoryOfAJob(t *testing.T) {
 	}
 }
 
-// An attempt that failed releases its resources: long-1 fails and waits for its
-// restart, and short-1, which arrives then, waits for wide-1 alone.
+// A failed attempt releases its resources. The job long-1 fails and waits for its restart; short-1 arrives then, and
+// waits only for wide-1.
 func TestARetryHoldsNothing(t *testing.T) {
 	e, c := cellWith(t, `{"t_s":0,"event":"arrive","job":"long-1","cores":""}
 {"t_s":0,"event":"start","job":"long-1","cores":"0-3"}
@@ -107,7 +107,7 @@ func TestARetryHoldsNothing(t *testing.T) {
 	}
 }
 
-// A job with GPUs waits for these, and instants are dates where the log has them, also in the reasons of decisions.
+// A job with GPUs waits for GPUs. Instants are shown as dates if the log has dates, also in the reasons of decisions.
 func TestStoryOfALogWithGPUs(t *testing.T) {
 	e, c := cellWith(t, `{"t_s":0,"event":"arrive","job":"long-1","cores":""}
 {"t_s":0,"event":"start","job":"long-1","cores":"0-1","gpus":"0-7"}
@@ -149,8 +149,8 @@ func TestStoryWithoutRecords(t *testing.T) {
 	}
 }
 
-// A wait says how much there is in all, and whether enough was free: then others came first. It is about the resource that was
-// short.
+// The reason for a wait names the scarce resource, and how much the cluster has of it. If enough was free, the reason
+// is that other jobs came first.
 func TestWaitsSayWhatWasShort(t *testing.T) {
 	for _, c := range []struct {
 		cores, gpus int

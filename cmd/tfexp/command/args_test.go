@@ -88,7 +88,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// Where a file stands instead of a folder, the hint names it.
+// If the argument is a file and not a folder, the hint names the file.
 func TestVerdictOfWhatIsNoFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cells")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// variant adds cells with the given mean waiting times to an experiment, one a replicate.
+// variant adds cells with the given mean waiting times to an experiment, one per replicate.
 func variant(e *record.Experiment, workload, policy string, waiting ...float64) {
 	for i, w := range waiting {
 		ref := record.CellRef{Cell: fmt.Sprintf("%s-%s-r%d", workload, policy, i+1), Workload: workload, Hardware: "h",
@@ -40,8 +40,8 @@ func keyed(t *testing.T, e *record.Experiment, jobs string) {
 	}
 }
 
-// TestAcross: replicates of two folders are paired where seed and jobs are the same. The waiting times halve, by 3 s in
-// the mean of three.
+// TestAcross: replicates of two folders are paired if they have the same seed and jobs. The mean of three waiting times
+// falls by 3 s, to a half.
 func TestAcross(t *testing.T) {
 	waiting, _ := measure.MetricByName("mean_waiting_s")
 	for _, c := range []struct {
@@ -92,7 +92,7 @@ func TestAcross(t *testing.T) {
 		variant(before, "w", "fcfs", 4, 6, 8)
 		variant(before, "v", "fcfs", 1, 1, 1)
 		variant(after, "w", "fcfs", 2, 3, 4)
-		variant(after, "w", "new", 9, 9, 9) // the other folder does not have it
+		variant(after, "w", "new", 9, 9, 9) // the first folder does not have this policy
 		keyed(t, before, "a")
 		keyed(t, after, c.jobs)
 		c.change(before, after)
@@ -109,7 +109,7 @@ func TestAcross(t *testing.T) {
 	}
 }
 
-// TestAcrossByGroup: the correction is over the variants and groups of a metric, not over all metrics.
+// TestAcrossByGroup: the correction counts the variants and groups of one metric, not those of other metrics.
 func TestAcrossByGroup(t *testing.T) {
 	before, after := &record.Experiment{}, &record.Experiment{}
 	variant(before, "w", "fcfs", 4, 6, 8)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TestWelch is Student's sleep data as two groups: R's t.test(extra ~ group) gives p = 0.07939 with 17.776 degrees of
+// TestWelch uses Student's sleep data as two groups. R's t.test(extra ~ group) gives p = 0.07939 with 17.776 degrees of
 // freedom, and the interval -3.3654832 to 0.2054832.
 func TestWelch(t *testing.T) {
 	one := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}

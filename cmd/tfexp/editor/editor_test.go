@@ -47,7 +47,7 @@ exp◊a
 // pol◊b
 `
 
-// at returns the text without its marks, and the byte at which one stood.
+// at returns the text without marks, and the byte position of a mark.
 func at(t *testing.T, mark string) ([]byte, int) {
 	t.Helper()
 	before, _, found := strings.Cut(file, mark)
@@ -141,7 +141,7 @@ func TestHoverAndDefine(t *testing.T) {
 	}
 }
 
-// Each byte of each shipped experiment, and of its beginnings, can be asked about.
+// The editor server answers for each byte of each shipped experiment, and of its incomplete beginnings.
 func TestEveryPlaceOfShippedExperiments(t *testing.T) {
 	files, err := filepath.Glob("../../../experiments/*.hcl")
 	if err != nil || len(files) == 0 {
@@ -217,8 +217,8 @@ func TestJSONSchema(t *testing.T) {
 	}
 }
 
-// The schema accepts in JSON all files that the decoder accepts in the native syntax: each shipped experiment, with its
-// expressions as templates.
+// The schema for JSON accepts each shipped experiment, converted to JSON with expressions as templates. So it accepts
+// the same files as the decoder.
 func TestJSONSchemaOfShippedExperiments(t *testing.T) {
 	s := schemaOf(t)
 	files, err := filepath.Glob("../../../experiments/*.hcl")
@@ -240,7 +240,7 @@ func TestJSONSchemaOfShippedExperiments(t *testing.T) {
 	}
 }
 
-// inJSON is a body in JSON syntax: literals unchanged, other values as templates.
+// inJSON converts a body to JSON syntax: literals stay, other values become templates.
 func inJSON(src []byte, b *hclsyntax.Body) map[string]any {
 	out := map[string]any{}
 	for name, a := range b.Attributes {

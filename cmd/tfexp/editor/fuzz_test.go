@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 )
 
-// framed are messages as they pass on standard input, a line each in the text.
+// framed returns the lines of a text as messages of the protocol.
 func framed(text string) string {
 	var b strings.Builder
 	for body := range strings.SplitSeq(text, "\n") {
@@ -20,7 +20,7 @@ func framed(text string) string {
 	return b.String()
 }
 
-// Whatever an editor sends, whole messages or broken ones, the server answers or ends when the editor is gone.
+// For any input, valid or malformed, the server answers, and it ends when its input ends.
 func FuzzMessages(f *testing.F) {
 	opened := `{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///e.hcl","text":` +
 		`"job \"a\" {\n  command = [\"ü😀\"]\n  \n}\npolicy \"p\" { order = \"\" }"}}}`
@@ -55,7 +55,7 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// A malformed message is answered with an error, and the next ones as usual.
+// The server answers a malformed message with an error, and then continues with the next messages.
 func TestMalformedMessages(t *testing.T) {
 	const rest = "\n" + `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}` +
 		"\n" + `{"jsonrpc":"2.0","id":8,"method":"shutdown"}` + "\n" + `{"jsonrpc":"2.0","method":"exit"}`
@@ -77,7 +77,7 @@ func TestMalformedMessages(t *testing.T) {
 			}
 		}
 	}
-	// Where a message without a length ends is not known.
+	// If a message has no length, its end is unknown.
 	err := Serve(t.Context(), strings.NewReader("Length: 2\r\n\r\n{}"+framed(rest[1:])), new(bytes.Buffer), "1", nil)
 	if err == nil {
 		t.Error("a message without a length is passed over")

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/editor"
 )
 
-// An editor's text may be too deep or too large to be parsed: there are no answers about it then.
+// If an editor's text is too deep or too large to be parsed, the server has no answers about it.
 func TestWhatIsTooLarge(t *testing.T) {
 	const job = "job \"a\" {}\n"
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 )
 
-// TestPositions: editors count UTF-16 code units; the letter after a character of two of them is the third.
+// TestPositions: editors count UTF-16 code units. A character of two units counts as two positions.
 func TestPositions(t *testing.T) {
 	const text = "ab\n\u00e9\U0001f600c\n\nlast"
 	l := newLines(text)
@@ -28,7 +28,7 @@ func TestPositions(t *testing.T) {
 			t.Errorf("%+v is byte %d, want %d", c.want, got, c.at)
 		}
 	}
-	// The nearest byte for a position outside the text: an end of a line, the beginning, the end.
+	// A position outside the text is moved to the nearest byte: the end of a line, or the beginning or end of the text.
 	for at, want := range map[position]int{{0, 99}: 2, {3, 99}: 16, {-1, 5}: 0, {4, 0}: 16, {1, -1}: 3, {1, 2}: 9} {
 		if got := l.offset(at); got != want {
 			t.Errorf("%+v is byte %d, want %d", at, got, want)
@@ -36,8 +36,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestPublished: a diagnostic stands where it is; one of another file, which it names, or of none stands at the first
-// line.
+// TestPublished: a diagnostic about this file is at its own position. A diagnostic about another file names that file,
+// and is on the first line, like a diagnostic without a file.
 func TestPublished(t *testing.T) {
 	here := filepath.FromSlash("/x/a.hcl")
 	at := func(file string, from, to int) experiments.Range {
@@ -88,7 +88,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// A completion with a tab stop is a snippet, one without is text.
+// A completion with a tab stop is a snippet; a completion without is plain text.
 func TestCompletions(t *testing.T) {
 	raw, err := json.Marshal(completions([]Completion{
 		{Label: "job", Insert: "job \"$0\" {}", Kind: Block},

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// marked returns a text without its mark, and where the mark was.
+// marked returns a text without its mark, and the position of the mark.
 func marked(t *testing.T, text string) ([]byte, int) {
 	t.Helper()
 	before, after, ok := strings.Cut(text, "◊")
@@ -19,10 +19,10 @@ func marked(t *testing.T, text string) ([]byte, int) {
 	return []byte(before + after), len(before)
 }
 
-// The completions at a place follow from the brackets, comments and lines before it.
+// Completions depend on the brackets, comments and lines before the position.
 func TestCompleteAtPlaces(t *testing.T) {
 	for _, test := range []struct{ text, has, hasNot string }{
-		// Within an object its keys; behind it, no longer.
+		// Completions inside an object are its keys; after the object they are not.
 		{`job "a" { threads = { ◊ } }`, "request inter intra max", ""},
 		{`job "a" { threads = { request = 1, in◊ } }`, "inter intra", "request"},
 		{`job "a" { threads = { request = 1 } ◊ }`, "max host", "request inter"},
@@ -34,21 +34,21 @@ func TestCompleteAtPlaces(t *testing.T) {
 		{`job "a" { threads = { request = "◊" } }`, "", "a request"},
 		{`hardware "h" { engine = { a = "◊" } }`, "", "process"},
 		{`hardware "h" { engine = { a = 1 } ◊ }`, `"process"`, "a"},
-		// An argument in the line of its block ends with it.
+		// A block in one line ends at the end of the line.
 		{"job \"a\" { epochs = 5 }\n ◊", "policy workload", "epochs threads"},
 		{"policy \"p\" {\n order = \"fcfs\" # why\n ◊\n}", "quantum", "order"},
 		{"policy \"p\" {\n order = # why\n ◊\n}", "quantum", "order"},
-		{"}\n}\njo◊", "job", ""}, // a bracket too many
-		// Comments have no completions; the place after them has.
+		{"}\n}\njo◊", "job", ""}, // one bracket too many
+		// There are no completions in a comment, but there are after it.
 		{"# po◊\n", "", "policy"},
 		{"# note\n◊", "policy", ""},
 		{"/* po◊licy */", "", "policy"},
 		{"/* note */ po◊", "policy", ""},
 		{"job \"a\" {\n // a note\n ◊\n}", "epochs threads", ""},
-		// Blocks that may occur once, and blocks that may occur often.
+		// Some blocks may occur only once, others several times.
 		{"job \"a\" {\n checkpoint {\n}\n ◊\n}", "role alternative", "checkpoint"},
 		{"experiment \"e\" {}\njob \"a\" {}\n◊", "job policy", "experiment"},
-		// Booleans, references, choices, and names behind dots.
+		// Booleans, references, allowed values, and names after a dot.
 		{`job "a" { malleable = ◊ }`, "true false", ""}, {`job "a" { malleable = t◊ }`, "true", "false"},
 		{"policy \"p\" {}\nworkload \"w\" {}\ncompare \"mean_jct\" { baseline = ◊ }", "policy.p workload.w", "max host"},
 		{"job \"a\" {}\nworkload \"w\" { submit { job = ◊ } }", "job.a", "max workload.w"},
@@ -56,7 +56,7 @@ func TestCompleteAtPlaces(t *testing.T) {
 		{"job \"a\" {}\nlocals { b = job.◊ }", "a", "max"}, {"job \"a\" {}\nlocals { b = job.a.◊ }", "", "a max"},
 		{"locals { b = [1][0].◊ }", "", "max host locals"}, {"locals { b = host.◊ }", "threads memory", "max"},
 		{"locals { b = local.◊ }", "b", "max"}, {"locals { ◊ }", "", "policy max"}, {"locals { b = ◊ }", "max", ""},
-		// Labels that a block allows, in quotes alone.
+		// The labels that a block allows, only inside quotes.
 		{`adaptation "a" { controller "◊" {} }`, "constant random", ""},
 		{`adaptation "a" { controller ◊ {} }`, "", "constant"},
 		{`tune "t" { constraint "◊" {} }`, "accuracy", ""}, {`policy "◊" {}`, "", "fcfs"}, {`nothing "◊" {}`, "", "policy"},
@@ -105,7 +105,7 @@ func TestInserted(t *testing.T) {
 	}
 }
 
-// The word is the whole word around the place. A word without meaning has no answer.
+// A hover text is about the whole word at the position. A word without a meaning has none.
 func TestHoverAtPlaces(t *testing.T) {
 	defs := "policy \"x\" {}\njob \"x\" { epochs = 7 }\n"
 	for _, test := range []struct{ text, word, doc string }{
@@ -189,7 +189,7 @@ func TestArgumentDoc(t *testing.T) {
 	}
 }
 
-// A body is described once, and by label only where the label chooses its arguments.
+// The schema describes each kind of body once. It distinguishes labels only if the label determines the arguments.
 func TestJSONSchemaOfBodies(t *testing.T) {
 	arg := func(name string) schema.Arg { return schema.Arg{Name: name, Type: schema.Integer} }
 	free := arg("free")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A name is found wherever it is used, from its definition and from each use; names of other kinds are others.
+// All uses of a name are found from its definition and from each use. The same name of another kind is not a use.
 func TestReferences(t *testing.T) {
 	src := `policy "rr" {}
 job "rr" {}

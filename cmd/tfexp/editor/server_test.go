@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// client is an editor.
+// client plays the role of an editor.
 type client struct {
 	*jsonrpc2.Conn
 	t         *testing.T

@@ -33,7 +33,8 @@ func TestReadTimings(t *testing.T) {
 	}
 }
 
-// Amdahl's law with a tenth serial, every second number of threads held out.
+// The run times follow Amdahl's law with a serial part of a tenth. Every second number of threads is left out of the
+// fit.
 func TestFitCurveHoldsOut(t *testing.T) {
 	timings := Timings{File: "times"}
 	law := estimator.Curve{Sigma: 0.1}

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// shape is the names of runs and their marks, as "a 0@0 10@5".
+// shape returns the names of runs with their marks, such as "a 0@0 10@5".
 func shape(runs []LoggedRun) []string {
 	var all []string
 	for _, r := range runs {
@@ -94,7 +94,7 @@ func TestReadLogRefuses(t *testing.T) {
 	}
 }
 
-// A reader that fails has not found an empty log.
+// An error of the reader is returned, and is not mistaken for an empty log.
 func TestReadLogTellsWhyItCannotRead(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	_, _, err := ReadLog(iotest.ErrReader(broken), "log", false)
@@ -106,9 +106,9 @@ func TestReadLogTellsWhyItCannotRead(t *testing.T) {
 func TestReadLogWarnsOfAClockThatGoesBack(t *testing.T) {
 	for log, want := range map[string]int{
 		"Step,Time\n0,0\n1,10\n2,5\n3,20\n":    1,
-		"Step,Time\n0,0\n5,10\n3,15\n6,20\n":   0, // back at a checkpoint
-		"Step,Time\n0,0\n1,10\n0,20\n1,30\n":   0, // another run
-		"Step,Time\n3,30\n2,20\n1,10\n0,0\n":   0, // the latest row first
+		"Step,Time\n0,0\n5,10\n3,15\n6,20\n":   0, // the run returned to a checkpoint
+		"Step,Time\n0,0\n1,10\n0,20\n1,30\n":   0, // another run begins
+		"Step,Time\n3,30\n2,20\n1,10\n0,0\n":   0, // the latest row is first
 		"Step,Time\n0,0\n1,10\n1,10\n2,20\n":   0,
 		"Step,Time\n0,50\n10,60\n20,5\n30,9\n": 1,
 	} {
@@ -119,8 +119,8 @@ func TestReadLogWarnsOfAClockThatGoesBack(t *testing.T) {
 	}
 }
 
-// Nothing past the prefix is read: a different continuation, of the run itself
-// or of other runs, does not change the prediction.
+// The prediction uses only the prefix of a run. Other data after the prefix, of the run itself or of other runs, do not
+// change the prediction.
 func TestPredictLogsLooksAtThePrefixAlone(t *testing.T) {
 	log := func(later string) []LoggedRun {
 		text := "Time,Step,Run\n"
@@ -161,7 +161,7 @@ func TestLengthIsARoundNumber(t *testing.T) {
 	}
 }
 
-// The accuracy of `tfexp estimate --from-log` on real training logs.
+// These are the accuracies of `tfexp estimate --from-log` on real training logs.
 func TestPredictRealLogs(t *testing.T) {
 	dir := os.Getenv("TFEXP_DATA")
 	if dir == "" {

@@ -20,7 +20,8 @@ func even(file, name string, seconds float64) LoggedRun {
 	return r
 }
 
-// The history of a run is of whole runs, never itself; a file whose runs are predicted is history of these alone.
+// The history of a run has complete runs only, and never the run itself. A history file that also has predicted runs is
+// history for these runs only.
 func TestHistoryOfLoggedRuns(t *testing.T) {
 	a1, a2, a3 := even("a", "1", 100), even("a", "2", 200), even("a", "3", 300)
 	b1, b2 := even("b", "1", 1000), even("b", "2", 1100)
@@ -59,8 +60,8 @@ func TestHistoryOfLoggedRuns(t *testing.T) {
 	}
 }
 
-// The part of a run that is read: all of an unfinished one, else a fraction, and a little more for rows near the
-// cut.
+// Begin returns the part of a run that is used: all of an unfinished run, or a fraction of a complete run, with a
+// tolerance for rows near the cut.
 func TestBeginOfALoggedRun(t *testing.T) {
 	r := even("a", "1", 100)
 	for _, c := range []struct {
@@ -98,7 +99,7 @@ func TestBeginOfALoggedRun(t *testing.T) {
 	}
 }
 
-// A whole run is one up to the first row with all steps, or all epochs with the time before and after them.
+// A run is complete if it has a row with all steps, or all epochs with the time before and after them.
 func TestWholeLoggedRun(t *testing.T) {
 	epochs := LoggedRun{Units: []float64{3, 4, 5}, Startup: 1, Save: 2}
 	rows := LoggedRun{First: 10, Marks: []marks.Mark{{}, {Done: 90, At: 50}, {Done: 95, At: 55}}}
@@ -117,7 +118,8 @@ func TestWholeLoggedRun(t *testing.T) {
 	}
 }
 
-// Errors are over the runs whose time is known, errors of a baseline over the runs that have it.
+// Mean errors are over the runs whose time is known; mean errors of a baseline are over the runs that have a prediction
+// by it.
 func TestSummarizeLogs(t *testing.T) {
 	p := func(seconds, low, high, linear, median, actual float64) LogPrediction {
 		return LogPrediction{Prediction: estimator.Prediction{Seconds: seconds, Low: low, High: high}, Linear: linear,
@@ -158,9 +160,8 @@ func TestSummarizeLogs(t *testing.T) {
 	}
 }
 
-// The output of a program is a log of one run: its epochs, and the time before and after them.
-// TestPauseOfALoggedRun: a step that is written again after 1,000 s is no training; one that a watcher sees twice
-// is.
+// If a step is written again after 1,000 s, this time does not count as training. If a watcher looks every minute and
+// sees a step twice, the time counts.
 func TestPauseOfALoggedRun(t *testing.T) {
 	for _, c := range []struct {
 		rows string
@@ -198,7 +199,7 @@ func TestReadLogOfAProgram(t *testing.T) {
 	}
 }
 
-// Every second number of threads is held out, however often each was measured.
+// Every second number of threads is left out of the fit, even if each was measured several times.
 func TestFitCurveOfRepeats(t *testing.T) {
 	timings := Timings{File: "times"}
 	for _, n := range []int{1, 2, 4, 8} {

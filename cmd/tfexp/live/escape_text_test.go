@@ -12,7 +12,7 @@ func TestText(t *testing.T) {
 		"x\u202ecod\u2066.\u009b": `x\u202ecod\u2066.\u009b`,
 		"latin \xe9":              `latin \xe9`,
 		"\x1f \x7e\x80\u00a0¡":    "\\x1f ~\\x80\u00a0¡",
-		// The marks at both ends of each range, and their neighbors.
+		// The first and last character of each escaped range, with their neighbors.
 		"\u061b\u061c\u061d":       "\u061b\\u061c\u061d",
 		"\u200d\u200e\u200f\u2010": "\u200d\\u200e\\u200f\u2010",
 		"\u2027\u2028\u202e\u202f": "\u2027\\u2028\\u202e\u202f",
@@ -21,7 +21,7 @@ func TestText(t *testing.T) {
 		if got := SafeText(in); got != want {
 			t.Errorf("Text(%q) = %q, want %q", in, got, want)
 		}
-		for _, at := range []int{0, 1, len(in) / 2, len(in)} { // in two writes, also within a rune
+		for _, at := range []int{0, 1, len(in) / 2, len(in)} { // the text is split into two writes, also within a rune
 			var b strings.Builder
 			w := SafeWriter(&b, false)
 			for _, part := range []string{in[:at], in[at:], "\n"} {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// story is a run of one sample and three cells, one of them reused and one failed.
+// story has the progress of a run with one sample and three cells. One cell is reused, and one fails.
 var story = []pipeline.Progress{
 	{Kind: stages.StageStart, Stage: "profile", Total: 1},
 	{Kind: stages.UnitStart, Stage: "profile", Unit: "mlp"},
@@ -80,11 +80,10 @@ func TestPlainIsSilentWithoutWork(t *testing.T) {
 	}
 }
 
-// TestPlainIsBriefOnManyCells holds that a large stage writes at most a hundred
-// lines, and at most one a second.
+// TestPlainIsBriefOnManyCells: a large stage writes at most a hundred lines, and at most one line per second.
 func TestPlainIsBriefOnManyCells(t *testing.T) {
 	for _, c := range []struct {
-		each  time.Duration // that a cell takes
+		each  time.Duration // duration of a cell
 		lines int
 	}{{time.Second, 100}, {time.Millisecond, 11}, {0, 2}} {
 		synctest.Test(t, func(t *testing.T) {

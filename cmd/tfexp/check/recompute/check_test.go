@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// events are the lives of two jobs on one core, and rows what follows from them.
+// events has the events of two jobs on one core, and rows has the expected results.
 const (
 	events = `{"t_s":0,"event":"arrive","job":"a"}
 {"t_s":0,"event":"start","job":"a","cores":"0"}
@@ -82,7 +82,8 @@ func TestRecomputed(t *testing.T) {
 	}
 }
 
-// A job waits at the last arrival if it waits when that instant is over. A run that fails before has none.
+// A job counts as waiting at the last arrival if it still waits after all events of that instant. A run that fails
+// before the last arrival has no such jobs.
 func TestFailedBeforeLastArrival(t *testing.T) {
 	lines := strings.SplitAfter(`{"t_s":0,"event":"arrive","job":"a"}
 {"t_s":0,"event":"start","job":"a","cores":"0"}
@@ -110,7 +111,8 @@ func TestFailedBeforeLastArrival(t *testing.T) {
 	}
 }
 
-// A file that a power cut emptied or tore, or that has one line without an end, is one difference that names it.
+// A file that is empty or incomplete after a power cut, or whose last line has no end, gives one difference, which
+// names the file.
 func TestTornFiles(t *testing.T) {
 	for _, file := range []string{"metrics.csv", "cells/c/jobs.csv", "cells/c/occupancy.csv", "cells/c/events.jsonl",
 		"cells/c/cell.json"} {
@@ -145,7 +147,7 @@ func TestTornFiles(t *testing.T) {
 	}
 }
 
-// Files without a sum, as where a list of sums was cut off between two lines, are named; a line that is there twice counts once.
+// If the list of sums is cut off between two lines, the files without a sum are named. A repeated line counts once.
 func TestFilesWithoutSums(t *testing.T) {
 	dir := folderOfTwoJobs(t)
 	sum, err := record.SumOf(dir, "metrics.csv")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever one of the files of an experiment holds, a check ends, lists few differences and counts all.
+// For any content of a file of results, the check ends, lists a limited number of differences, and counts all.
 func FuzzFolder(f *testing.F) {
 	dir := folderOfTwoJobs(f)
 	names := []string{"plan.json", "run.json", "cells/c/cell.json", "cells/c/events.jsonl", "cells/c/jobs.csv",

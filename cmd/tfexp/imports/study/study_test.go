@@ -24,8 +24,8 @@ func recorded(whole bool, seconds float64, cost, accuracy float64) runs.Run {
 		Points: []runs.Point{{At: d / 2, Step: 5, Loss: 0.5, Accuracy: math.NaN()}, {At: d, Step: 10, Loss: 0.25, Accuracy: accuracy}}}
 }
 
-// TestWrite: each recorded run is a cell of one job that held its workers for as long as it took; a run without its
-// last step has failed. Writing again replaces imported results, and no results of runs.
+// TestWrite: each recorded run becomes a cell with one job, which held its workers for the whole time. A run without
+// its last step has failed. A second import replaces imported results, but no results of real runs.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "study")
 	s := study.Study{Name: "s", Source: "runs/", Baseline: "one worker", Warnings: []string{"no prices"}, Version: "v1",
@@ -86,7 +86,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Results of runs stay as they are, and so does a folder whose plan cannot be read.
+// Results of real runs stay unchanged, and so does a folder whose plan cannot be read.
 func TestOtherResults(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	if err := study.Write(dir, study.Study{Name: "s"}); !errors.Is(err, study.ErrOther) {
