@@ -29,10 +29,10 @@ import (
 // mostMemory bounds the memory of a command that reads a folder of results, in MiB.
 const mostMemory = 200
 
-// The damages that cost memory where a reader believes a file.
+// These damages cost much memory if a reader trusts the file.
 var costly = []string{"huge", "repeated", "deep", "long names", "two billion", "nine quintillion", "e308", "binary", "ragged"}
 
-// placeholders have a value for each argument that the usage of a command names.
+// placeholders has a value for each argument name in the usage of commands.
 var placeholders = map[string]string{
 	"DIR": "R", "DIR_A": "R", "DIR_B": "UNDAMAGED", "NAME": "jobs", "CELL": "w-h-b-r1", "JOB": "say-1", "FILE": "W/e.hcl", "NUMBER": "1", "INDEX": "0",
 	"COMMAND": "run", "NAME|FILE": "W/new.hcl", "FILE|-": "W/e.hcl",
@@ -40,7 +40,7 @@ var placeholders = map[string]string{
 
 var flagsOfUsage = regexp.MustCompile(`\[-[^\]]*\]|\([^)]*\)|\[flags\]`)
 
-// argsOf returns arguments with which a command reads the folder R, by its usage.
+// argsOf returns arguments with which a command, by its usage, reads the folder R.
 func argsOf(t *testing.T, c *cobra.Command) []string {
 	t.Helper()
 	line, _, _ := strings.Cut(c.Use, "\n")
@@ -55,7 +55,7 @@ func argsOf(t *testing.T, c *cobra.Command) []string {
 				value, _, _ = strings.Cut(names[0], "\t")
 			}
 		}
-		if !ok && word == strings.ToLower(word) { // a choice of words
+		if !ok && word == strings.ToLower(word) { // the usage lists the allowed words
 			value, _, ok = strings.Cut(word, "|")
 		}
 		switch {
@@ -75,7 +75,7 @@ func argsOf(t *testing.T, c *cobra.Command) []string {
 	return args
 }
 
-// leaves lists the commands below a command that run.
+// leaves returns the commands below a command that can run.
 func leaves(c *cobra.Command) (list []*cobra.Command) {
 	for _, sub := range c.Commands() {
 		list = append(list, leaves(sub)...)
@@ -86,7 +86,7 @@ func leaves(c *cobra.Command) (list []*cobra.Command) {
 	return list
 }
 
-// Every command reads a damaged folder of results within bounds of memory.
+// Every command reads a damaged folder of results within the memory limit.
 func TestMemoryOfCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs, and looks at the memory of a program, of which the race detector needs more")
@@ -137,7 +137,7 @@ func TestMemoryOfCommands(t *testing.T) {
 			path := filepath.Join(work, "results", "e", x.file)
 			raw, _ := os.ReadFile(path)
 			if x.do(path, raw, random) != nil {
-				continue // it cannot be done to this file
+				continue // this damage cannot be applied to this file
 			}
 			args := argsOf(t, c)
 			for i, a := range args {
@@ -161,14 +161,15 @@ func TestMemoryOfCommands(t *testing.T) {
 	t.Logf("%d runs, at most %d MiB", runs, slices.Max(slices.Collect(maps.Values(most))))
 }
 
-// peakOf runs a program to its end, and returns the most memory that it took, in MiB. A page is looked at before it is ended.
+// peakOf runs a program to its end, and returns its peak memory in MiB. If the program serves a page, the page is
+// loaded first.
 func peakOf(t *testing.T, dir, program string, args []string) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color", "GOGC=100") // the default; make test sets another
+	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color", "GOGC=100") // 100 is the default; make test sets another value
 	var ready func()
 	switch args[0] {
 	case "serve":
@@ -194,7 +195,8 @@ func peakOf(t *testing.T, dir, program string, args []string) int {
 	}
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
-	// The peak that Wait returns counts the memory of this program, which was the other's until it was started.
+	// The peak that Wait returns includes the memory of this program before exec, so the peak is read while the program
+	// runs.
 	for peak := 0; ; {
 		raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
 		if _, rest, ok := strings.Cut(string(raw), "VmHWM:"); ok && strings.HasPrefix(string(raw), "Name:\ttfexp\n") {
@@ -232,7 +234,7 @@ func lookAtPages(out io.Reader) {
 	}
 }
 
-// Commands read and refuse hostile experiments within the same bounds.
+// Commands read or refuse hostile experiments within the same memory limit.
 func TestMemoryOfSources(t *testing.T) {
 	if testing.Short() {
 		t.Skip("looks at the memory of a program, of which the race detector needs more")
@@ -256,7 +258,7 @@ func TestMemoryOfSources(t *testing.T) {
 		if need.Long() {
 			return all
 		}
-		return all[:2] // they read an experiment's file and the copy in its results, as the others do
+		return all[:2] // only these commands, since all read an experiment in the same way
 	}
 	for name, source := range map[string]string{
 		"dense":        locals("x = [" + strings.Repeat("1,", 70_000) + "1]\n"),

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// steady is an engine that package engine does not know: each job takes the time in the hardware block, whatever
-// the job, and none can be paused.
+// steady is an engine that only this test registers. Each job takes the time in the hardware block, and cannot be
+// paused.
 var steady = &engine.Kind{
 	Name: "steady", Rank: 90, Traits: engine.Traits{Clusters: true},
 	Doc: "pretends that all jobs take the same time",
@@ -71,8 +71,8 @@ policy "p" {
 }
 `
 
-// An engine is one value that is registered: the language, its reference, the checks, the plan, the keys, the run
-// and the report then know it.
+// An engine needs only one registered value. Then the language, its reference, the checks, the plan, the keys, the run
+// and the report support it.
 func TestNewEngine(t *testing.T) {
 	engine.Register(steady)
 	s := inSandbox(t, steadyFile)

@@ -18,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// tally is a trace format that package formats does not know: a line is the name,
-// the class, the arrival, the cores, the GPUs and the run time of a job.
+// tally is a trace format that only this test registers. A line has the name, class, arrival, cores, GPUs and run time
+// of a job.
 var tally = &formats.Format{
 	Name: "tally", Endings: []string{".tally"}, Holds: formats.RunTimes | formats.GPUs, NeedsRunTimes: true,
 	Doc: "A line is `<name> <class> <arrival s> <cores> <GPUs> <run time s>`.",
@@ -81,8 +81,8 @@ policy "fcfs" { order = "fcfs" }
 `
 )
 
-// A format is one value that is registered: the language, its reference, the plan,
-// the run, the report and the command then know it.
+// A trace format needs only one registered value. Then the language, its reference, the plan, the run, the report and
+// the command support it.
 func TestNewTraceFormat(t *testing.T) {
 	formats.Register(tally)
 	const trace = "cluster.tally"
@@ -122,7 +122,7 @@ func TestNewTraceFormat(t *testing.T) {
 	}
 }
 
-// A format that is registered twice, or shares an ending, is a mistake of its author.
+// It is a programming error to register a format twice, or two formats with one file ending.
 func TestFormatsAreRegisteredOnce(t *testing.T) {
 	for _, f := range []*formats.Format{
 		{Name: "swf", Doc: "x", Reader: tally.Reader},

@@ -14,8 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot"
 )
 
-// longestWait is a metric that package measure does not know, and that needs more
-// than its sums.
+// longestWait is a metric that only this test registers. It is computed from each job, not from sums.
 var longestWait = measure.Register(measure.Metric{
 	Rank: 1000, Name: "longest_wait_s", Title: "longest wait", Unit: "s",
 	Doc: "the longest time for which a job held no resources", Shown: measure.Shown{Summary: 1000, Cells: 1000},
@@ -30,8 +29,7 @@ var longestWait = measure.Register(measure.Metric{
 })
 
 func init() {
-	// bars is a kind of picture that package plot does not know: a bar for each
-	// policy.
+	// bars is a kind of picture that only this test registers: a bar for each policy.
 	plot.Register(plot.Kind{
 		PictureKind: table.PictureKind{
 			Rank: 1000, Name: "bars", Doc: "a bar for each policy", OnRequest: "which is there for a test",
@@ -98,8 +96,8 @@ plot "bars" { metric = "longest_wait" }
 plot "metrics" { metric = "longest_wait" }
 `
 
-// A metric and a picture are one value each that is registered: the language, its
-// reference, the tables, the pictures and the report then know them.
+// A metric and a picture each need only one registered value. Then the language, its reference, the tables, the
+// pictures and the report support them.
 func TestNewMetricAndPicture(t *testing.T) {
 	inHelp(t, "compare", "`longest_wait_s`")
 	inHelp(t, "plot", "- `bars`: a bar for each policy")
@@ -119,7 +117,8 @@ func TestNewMetricAndPicture(t *testing.T) {
 	}
 }
 
-// A metric that looks at each job has its value in a cell of 100,000 jobs as well. Other such cells drop jobs that are over.
+// A metric that is computed from each job also has a value in a cell of 100,000 jobs. Without such a metric, the cell
+// does not keep jobs that are over.
 func TestNewMetricOfManyJobs(t *testing.T) {
 	s := inSandbox(t, strings.NewReplacer("= 6\n", "= 100000\n", `"10s")`, `"1s")`, `"10h"`, `"10000h"`, "{ replicates = 3 }",
 		"{\n  replicates = 1\n  records = \"metrics\"\n}", "  quantum = \"5s\"\n", "", `"las"`, `"sjf"`).Replace(newMetricFile))

@@ -11,14 +11,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// longestFirst is an order that package policy does not know: the longest predicted
-// run time, in whole grains, first.
+// longestFirst is an order that only this test registers. The job with the longest predicted run time, in whole grains,
+// is first.
 type longestFirst struct{ grain time.Duration }
 
 func (o longestFirst) Rank(j scheduler.JobView) int64 { return -int64(j.Predicted() / o.grain) }
 
-// half is an allocation that package policy does not know: half of the request on
-// the node with the lowest number that has it, if it is not less than the minimum.
+// half is an allocation that only this test registers. It gives a job half of its request, but no less than its
+// minimum, on the first node with enough free cores.
 func half(_ scheduler.View, j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
 	cores = max(j.Request()/2, j.Least())
 	nodes, ok = j.Fits(cores)
@@ -93,8 +93,8 @@ policy "halves" {
 compare "mean_jct" { baseline = policy.fcfs }
 `
 
-// An order and an allocation are one value each that is registered: the language,
-// its reference and its checks, the plan, the run and the report then know them.
+// An order and an allocation each need only one registered value. Then the language, its reference and checks, the
+// plan, the run and the report support them.
 func TestNewPolicies(t *testing.T) {
 	documented(t,
 		"`ljf`",

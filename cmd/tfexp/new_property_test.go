@@ -48,8 +48,8 @@ matrix {
 }
 `
 
-// A feature that gives jobs a property is a folder of stages (testdata/property) and its line in stages/all: a program
-// that is built with them knows the block, and has the property in keys, plan, cells, table, section, picture and exports.
+// A feature that gives jobs a property is a folder of stages (testdata/property) and a line in stages/all. A program
+// that is built with both knows the block. The property is in keys, plan, cells, table, section, picture and exports.
 func TestNewProperty(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds tfexp")
@@ -66,7 +66,7 @@ func TestNewProperty(t *testing.T) {
 	}
 	contains(t, "the plan", tfexp("plan", "--out", s.out, s.file), "2 cells to run")
 	contains(t, "the summary", tfexp("run", "--out", s.out, s.file), "All jobs used 2 kWh.")
-	for _, row := range s.table("jobs.csv") { // a job that is capped to a half takes twice as long, and comes last
+	for _, row := range s.table("jobs.csv") { // a job that is capped to a half takes twice as long, and its row is last
 		want := map[string]string{
 			"hot 1": "0 to 7200", "cold 1": "7200 to 10800", "cold 0.5": "0 to 3600", "hot 0.5": "3600 to 18000",
 		}[row["class"]+" "+row["cap"]]
@@ -92,7 +92,7 @@ func TestNewProperty(t *testing.T) {
 	}
 }
 
-// builtWith builds tfexp with a file as the only one of a folder of stages that is not there, and its line in stages/all.
+// builtWith builds tfexp with an additional folder of stages that contains a single file, and its line in stages/all.
 func builtWith(s *sandbox, name, file string) string {
 	s.Helper()
 	root, err := filepath.Abs(filepath.Join("..", ".."))

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// patienceRow is a row of a table that nobody else knows: how long the jobs of a cell waited, on average.
+// patienceRow is a row of a table that only this test registers: the mean waiting time of a cell's jobs.
 type patienceRow struct {
 	Cell    string  `csv:"cell"`
 	Waiting float64 `csv:"waiting_s"`
@@ -63,8 +63,8 @@ func init() {
 	})
 }
 
-// A table with a section is one file: its schema and its part are registered. The folder of results, the terminal, the
-// report and the export then know them.
+// A table with a section needs one file, which registers both. Then the folder of results, the terminal, the report and
+// the export support the table.
 func TestNewTable(t *testing.T) {
 	s := inSandbox(t, strings.NewReplacer(`hardware "sim"`, `hardware "patient"`, `plot "bars" { metric = "longest_wait" }`, "").
 		Replace(newMetricFile))

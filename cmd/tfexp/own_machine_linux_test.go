@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownMachine is a kernel that runs as a program: a second machine on the files of this one.
+// ownMachine is a Linux kernel that runs as a program. It acts as a second machine with the same files.
 const ownMachine = "linux.uml"
 
-// envOwnClock is set where this program runs on such a machine, and may set the clock.
+// envOwnClock is set if this program runs on such a machine. It may then set the clock.
 const envOwnClock = "TFEXP_TEST_OWN_CLOCK"
 
 func ownClock() bool { return os.Getenv(envOwnClock) != "" }
 
-// setClock lets the clock jump, forwards or backwards, by more or less than a run takes.
+// setClock moves the clock forwards or backwards, by more or less than the duration of a run.
 func (x *crash) setClock() {
 	x.Helper()
 	by := []time.Duration{-400 * 24 * time.Hour, 400 * 24 * time.Hour, -20 * time.Second, time.Hour}[x.random.IntN(4)]

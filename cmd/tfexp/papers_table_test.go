@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// paperFigure is a number of a paper next to ours: means over the rows of replicates.
+// paperFigure is a number of a paper, and the corresponding mean over the rows of replicates.
 type paperFigure struct {
 	experiment, at, metric string
 	theirs, ours           float64
 	rows                   int
 }
 
-// paperTable returns the rows of a CSV file by the names of its columns.
+// paperTable returns the rows of a CSV file, as fields by column name.
 func paperTable(t *testing.T, file string) []map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -53,7 +53,7 @@ func figuresOf(t *testing.T, experiment, file string) []*paperFigure {
 		theirs, err1 := strconv.ParseFloat(row["expected"], 64)
 		ours, err2 := strconv.ParseFloat(row["ours"], 64)
 		if cmp.Or(err1, err2) != nil {
-			continue // no cell has it
+			continue // no cell has this number
 		}
 		i := slices.IndexFunc(list, func(f *paperFigure) bool { return f.at == at && f.metric == row["metric"] })
 		if i < 0 {
@@ -69,7 +69,7 @@ func figuresOf(t *testing.T, experiment, file string) []*paperFigure {
 	return list
 }
 
-// The classes of figures by how near ours are.
+// Figures are divided into classes by their difference from the paper.
 const (
 	within1     = "within 1%"
 	within2     = "within 2%"
@@ -92,7 +92,8 @@ func nearness(f *paperFigure, why func(f *paperFigure) string) string {
 	return unexplained
 }
 
-// papersTable writes how many figures of each experiment are how near, and the figures that differ by more than 1%.
+// papersTable returns a table: for each experiment, how many figures are in each class, and which figures differ by
+// more than 1%.
 func papersTable(figures []*paperFigure, why func(f *paperFigure) string) string {
 	var b strings.Builder
 	b.WriteString("# Published figures, repeated\n\nWhen you want to know whether tfexp's policies are those of a paper, compare the " +
@@ -139,7 +140,7 @@ func papersTable(figures []*paperFigure, why func(f *paperFigure) string) string
 	return b.String()
 }
 
-// rulesTable writes the rules by which policies decide otherwise than the programs of their authors.
+// rulesTable returns a table of the rules in which policies differ from the programs of their authors.
 func rulesTable(rules []map[string]string) string {
 	var b strings.Builder
 	b.WriteString("\n## Policies that differ from their authors' programs\n\n| policy | which program | theirs | ours |\n" +
@@ -150,8 +151,8 @@ func rulesTable(rules []map[string]string) string {
 	return b.String()
 }
 
-// TestPapersTable writes docs/papers.md when TFEXP_PAPERS is set (make papers). Else it checks that the page has the
-// figures of gavel.hcl, how many of them are how near, and the rules.
+// TestPapersTable writes docs/papers.md if TFEXP_PAPERS is set (make papers). Otherwise it checks the page: the figures
+// of gavel.hcl, the number of figures in each class, and the rules.
 func TestPapersTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs whole experiments")

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages/reference"
 )
 
-// papers are the shipped experiments on the data of papers.
+// papers returns the shipped experiments on data of papers.
 func papers(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -32,8 +32,8 @@ func papers(t *testing.T) []string {
 	return files
 }
 
-// TestPapersRun runs each shipped experiment on the data of a paper: all its cells finish. The numbers of a paper
-// are not judged here, but in references.csv: see TestTransient.
+// TestPapersRun checks that all cells of each shipped experiment on data of a paper finish. TestTransient and
+// references.csv compare the numbers with the papers.
 func TestPapersRun(t *testing.T) {
 	if !need.Long() {
 		t.Skip("it runs whole experiments: make long")
@@ -56,8 +56,8 @@ func TestPapersRun(t *testing.T) {
 	}
 }
 
-// shorter returns an experiment that takes as long as all others together with one of its five workloads, and the
-// others as they are.
+// shorter returns a copy of pollux.hcl with one of its five workloads, because pollux.hcl takes as long as all other
+// experiments together. It returns other experiments unchanged.
 func shorter(t *testing.T, file string) string {
 	t.Helper()
 	if filepath.Base(file) != "pollux.hcl" {
@@ -96,7 +96,7 @@ func shorter(t *testing.T, file string) string {
 	return filepath.Join(dir, "pollux.hcl")
 }
 
-// runPaper runs an experiment whose cells are all simulated or recorded, into a folder of the test.
+// runPaper runs an experiment whose cells are all simulated or recorded, in a folder of the test.
 func runPaper(t *testing.T, file string) *record.Experiment {
 	t.Helper()
 	spec, diags := decode.File(file, decode.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2,
@@ -120,8 +120,8 @@ func runPaper(t *testing.T, file string) *record.Experiment {
 	return e
 }
 
-// transient checks our numbers next to the paper's: recorded runs have their authors' cost, and simulated
-// ones agree in time and cost within some percent.
+// transient compares results with the paper. Recorded runs have the same cost as in the paper; simulated runs agree in
+// time and cost within some percent.
 func transient(t *testing.T, e *record.Experiment) {
 	t.Helper()
 	rows, err := reference.References.Read(e.Dir)

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// everyCommand has arguments for each command, in a folder with the experiment shy.hcl and its results in sim and real.
+// everyCommand has arguments for each command. The folder has the experiment shy.hcl and its results in sim and real.
 // Commands that make files make them below written.
 var everyCommand = [][]string{
 	{"init", "written/new.hcl"}, {"init", "written/own.hcl", "--template", "simulated"},
@@ -42,8 +42,8 @@ var everyCommand = [][]string{
 	{"train", "softmax", "--help"},
 }
 
-// TestSensitiveInEveryCommand gives a drawn secret to every command, and looks for it in whatever is written or printed,
-// in packed files as well, and in the command lines of all processes.
+// TestSensitiveInEveryCommand gives a random secret to every command. The secret must not be in any written or printed
+// data, also not compressed, or in the command line of any process.
 func TestSensitiveInEveryCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every command")
@@ -108,10 +108,10 @@ func TestSensitiveInEveryCommand(t *testing.T) {
 	}
 }
 
-// refused are commands that this experiment is not for.
+// refused lists commands that must refuse this experiment.
 var refused = []string{"export statistics", "when shy.hcl", "task sim/shy", "run shy.hcl --out foreign"}
 
-// any runs a command with whatever exit status, except for wrong usage.
+// any runs a command, and accepts every exit status except wrong usage.
 func (s *sensitiveRuns) any(env []string, args ...string) {
 	s.t.Helper()
 	cmd := exec.Command(s.program, args...)
@@ -125,7 +125,7 @@ func (s *sensitiveRuns) any(env []string, args ...string) {
 	}
 }
 
-// served gets the page of a folder and its data, from the command.
+// served runs the command that serves a folder, and returns its page and data.
 func (s *sensitiveRuns) served(env []string, dir string) {
 	s.t.Helper()
 	cmd := exec.Command(s.program, "serve", dir, "--port", "0")
@@ -157,7 +157,7 @@ func (s *sensitiveRuns) served(env []string, dir string) {
 	s.printed.WriteString(said.String())
 }
 
-// syncedBuffer is a buffer that is read while a program writes to it.
+// syncedBuffer is a buffer that can be read while a program writes to it.
 type syncedBuffer struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -175,8 +175,8 @@ func (b *syncedBuffer) String() string {
 	return b.all.String()
 }
 
-// watchArguments looks at the command lines of all processes, again and again, until the returned function is called: it
-// returns those that have the value.
+// watchArguments reads the command lines of all processes repeatedly. The returned function ends this, and returns the
+// command lines with the secret.
 func (s *sensitiveRuns) watchArguments() func() []string {
 	stop, ended := make(chan struct{}), make(chan []string)
 	go func() {
@@ -199,8 +199,8 @@ func (s *sensitiveRuns) watchArguments() func() []string {
 	return func() []string { close(stop); return <-ended }
 }
 
-// TestModes: nobody but the user reads results that are not shared, also in a folder that others could read, and whatever
-// the umask is, nobody but the user writes to anything that commands make.
+// TestModes: only the user can read results that are not shared, even in a folder that others can read. With any umask,
+// only the user can write to the files that commands make.
 func TestModes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs many commands")
@@ -215,7 +215,7 @@ func TestModes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			// A file that is there keeps its mode; a folder with other files is refused, and stays.
+			// An existing file keeps its mode. A folder with other files is refused and stays unchanged.
 			must(os.MkdirAll(filepath.Join(s.dir, "foreign/shy"), 0o755))
 			must(os.WriteFile(filepath.Join(s.dir, "foreign/shy/experiment.hcl"), []byte("not of tfexp"), 0o644))
 			must(os.MkdirAll(filepath.Join(s.dir, "old/shy"), 0o755))

@@ -18,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// revoked is training with a parameter server whose second worker is lost and comes back, and
-// then the server of the first, which is the chief.
+// revoked is a training with a parameter server. Its second worker loses its server and gets it back; later the first
+// worker, which is the chief, loses its server.
 const revoked = `
 experiment "revoked" { replicates = 1 }
 
@@ -61,13 +61,12 @@ policy "fcfs" { order = "fcfs" }
 profile { epochs = [2, 3] }
 `
 
-// A worker is killed by its revocation and training continues; the worker rejoins when its server
-// is back. When the chief is killed, the job restarts from its checkpoint, and reports its loss to
-// the step.
+// A revocation kills a worker, and training continues. The worker joins again when its server is back. If the chief is
+// killed, the job restarts from its checkpoint, and reports the lost steps exactly.
 func TestRevocations(t *testing.T) {
 	for _, test := range []struct {
 		engine string
-		scale  float64 // of the instants: containers take longer to start
+		scale  float64 // of the instants: containers start more slowly
 	}{{"process", 1}, {"docker", 2}} {
 		t.Run(test.engine, func(t *testing.T) {
 			if test.engine == "docker" {
@@ -75,7 +74,8 @@ func TestRevocations(t *testing.T) {
 			} else if !need.Long() {
 				t.Skip("trains for half a minute: make long")
 			}
-			// Where the machine is busy, the chief may be lost before its first checkpoint: then later, again.
+			// On a busy machine, the chief may be lost before its first checkpoint. The test then repeats the run with
+			// later instants.
 			for scale := test.scale; ; scale *= 2 {
 				dir, err := filepath.EvalSymlinks(t.TempDir())
 				if err != nil {
@@ -147,7 +147,7 @@ func checkRevoked(t *testing.T, cell string, scale float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The two outputs of a program in a container may change places in its log.
+	// In the log of a container, lines from standard output and standard error may change places.
 	i := bytes.Index(log, []byte(`{"tfexp":{"resumed":`))
 	if i < 0 || !bytes.Contains(log, []byte("continuing from the checkpoint after step ")) {
 		t.Fatalf("the job did not go on:\n%s", log)
@@ -165,8 +165,8 @@ func checkRevoked(t *testing.T, cell string, scale float64) {
 		t.Fatalf("resumed %v after checkpoints %v", after.Resumed, before.Checkpoints)
 	}
 	resumed, saved := after.Resumed[0], before.Checkpoints[len(before.Checkpoints)-1]
-	// It may be lost between a checkpoint and its line, and between the end of an epoch and its line; the other
-	// worker continues while the chief has no core.
+	// The chief may be lost after a checkpoint is written but not yet reported, or after an epoch that is not yet
+	// reported. The other worker continues while the chief has no core.
 	if reached := resumed.Step + resumed.LostSteps; resumed.Step < saved.Step || resumed.LostSteps < 0 ||
 		reached < before.Progress.Step || reached > before.Progress.Step+1000 {
 		t.Errorf("resumed %+v; the last checkpoint was %+v, the last step %d", resumed, saved, before.Progress.Step)
@@ -200,11 +200,11 @@ func checkRevoked(t *testing.T, cell string, scale float64) {
 	}
 }
 
-// checkCurve checks that each epoch is reported once, in turn, by the attempt before the loss of the
-// chief, and by the one that continues from a step.
+// checkCurve checks that each epoch is reported once and in order: first by the attempt that lost its chief, then by
+// the attempt that continues from a step.
 func checkCurve(t *testing.T, rows []map[string]string, step int) {
 	t.Helper()
-	const steps = 45 // of an epoch
+	const steps = 45 // steps per epoch
 	next := 1
 	for _, r := range rows {
 		epoch, err := strconv.Atoi(r["epoch"])
@@ -224,7 +224,7 @@ func checkCurve(t *testing.T, rows []map[string]string, step int) {
 	}
 }
 
-// processesOf lists the processes that know a folder from their environment, but for this one.
+// processesOf lists the processes, except this one, that have the folder in their environment.
 func processesOf(dir string) (left []string) {
 	folders, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range folders {

@@ -44,13 +44,13 @@ func (s *sandbox) change(experiment, from, to string) {
 	s.write("e.hcl", strings.Replace(experiment, from, to, 1))
 }
 
-// plans fails the test if the plan of the experiment lacks a text.
+// plans fails the test if the plan of the experiment does not contain the texts.
 func (s *sandbox) plans(texts ...string) {
 	s.Helper()
 	contains(s.T, "the plan", outputOf(s.T, "plan", "--out", s.out, s.file), texts...)
 }
 
-// run runs the experiment, and returns its last output.
+// run runs the experiment, and returns the output.
 func (s *sandbox) run() string {
 	s.Helper()
 	return outputOf(s.T, "run", "--out", s.out, s.file)
@@ -62,7 +62,7 @@ func (s *sandbox) diagnostics() experiments.Diagnostics {
 	return diags
 }
 
-// result is the path of a file of the only experiment in the results.
+// result returns the path of a file of the only experiment in the results.
 func (s *sandbox) result(name string) string {
 	s.Helper()
 	found, err := filepath.Glob(filepath.Join(s.out, "*", name))
@@ -78,7 +78,7 @@ func (s *sandbox) table(name string) []map[string]string {
 	return readTable(s.T, s.result(name))
 }
 
-// holds fails the test if a file of the results lacks a text.
+// holds fails the test if a file of the results does not contain the texts.
 func (s *sandbox) holds(name string, texts ...string) {
 	s.Helper()
 	raw, err := os.ReadFile(s.result(name))
@@ -88,7 +88,7 @@ func (s *sandbox) holds(name string, texts ...string) {
 	contains(s.T, name, string(raw), texts...)
 }
 
-// documented fails the test where the reference of the language lacks a text.
+// documented fails the test if the reference of the language does not contain the texts.
 func documented(t *testing.T, texts ...string) {
 	t.Helper()
 	reference := string(decodetest.LanguageReference())
@@ -99,7 +99,7 @@ func documented(t *testing.T, texts ...string) {
 	}
 }
 
-// inHelp fails the test where help language NAME lacks a text.
+// inHelp fails the test if the output of help language NAME does not contain the texts.
 func inHelp(t *testing.T, name string, texts ...string) {
 	t.Helper()
 	contains(t, "help language "+name, outputOf(t, "help", "language", name), texts...)

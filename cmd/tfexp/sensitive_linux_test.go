@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shy passes a sensitive value to jobs in all ways that there are.
+// shy passes a sensitive value to jobs in every possible way.
 const shy = `
 experiment "shy" {
   description = "A token that nobody sees"
@@ -75,13 +75,13 @@ hardware "h" {
 policy "fcfs" { order = "fcfs" }
 `
 
-// The values are drawn: no text has them by chance.
+// The values are random, so that no text contains them by chance.
 var (
 	shyToken = fmt.Sprintf("x%016x", rand.Uint64())
 	shyOther = fmt.Sprintf("y%016x", rand.Uint64())
 )
 
-// sensitiveRuns runs tfexp in a folder with its own configuration, and gathers its output.
+// sensitiveRuns runs tfexp in a folder with its own configuration, and collects its output.
 type sensitiveRuns struct {
 	t       *testing.T
 	program string
@@ -125,8 +125,8 @@ func (s *sensitiveRuns) keys(out string) string {
 	return strings.Join(all, "\n")
 }
 
-// leaks lists the files of results that have a text, in any of the forms in which jobs are given it. The database has its
-// freed pages as well.
+// leaks lists the files of results that contain a text, in any form in which jobs get it. It also searches the freed
+// pages of the database.
 func (s *sensitiveRuns) leaks(out string, texts ...string) (found []string) {
 	err := filepath.WalkDir(filepath.Join(s.dir, out), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -149,8 +149,8 @@ func (s *sensitiveRuns) leaks(out string, texts ...string) (found []string) {
 	return found
 }
 
-// unpacked are the bytes of a file, and the packed content anywhere in them, as in values of a database and in
-// archives.
+// unpacked returns the bytes of a file, and the uncompressed form of all compressed parts, such as values of a database
+// and archives.
 func unpacked(raw []byte) (forms [][]byte) {
 	forms = append(forms, raw)
 	for magic, open := range map[string]func([]byte) (io.Reader, error){
@@ -165,7 +165,7 @@ func unpacked(raw []byte) (forms [][]byte) {
 			}
 			at += next
 			if from, err := open(raw[at:]); err == nil {
-				inner, _ := io.ReadAll(io.LimitReader(from, 64<<20)) // up to what does not belong to it
+				inner, _ := io.ReadAll(io.LimitReader(from, 64<<20)) // read until the end of the compressed part
 				if len(inner) > 0 {
 					forms = append(forms, unpacked(inner)...)
 				}
@@ -186,7 +186,7 @@ func newSensitiveRuns(t *testing.T) *sensitiveRuns {
 	return s
 }
 
-// TestSensitiveVariables greps results and output for the value of a sensitive variable.
+// TestSensitiveVariables searches results and output for the value of a sensitive variable.
 func TestSensitiveVariables(t *testing.T) {
 	s := newSensitiveRuns(t)
 	given := "token=" + shyToken
@@ -206,7 +206,7 @@ func TestSensitiveVariables(t *testing.T) {
 	}
 	s.run(0, nil, "run", "shy.hcl", "--out", "other", "-var", "token="+shyOther, "--share")
 
-	// Real jobs are given the value. The job that prints it has it in its log.
+	// Real jobs get the value. A job that prints the value has it in its log.
 	s.run(4, nil, "run", "shy.hcl", "-var", "engine=process", "-var", given, "--out", "real")
 	out := s.run(4, nil, "resume", "real/shy", "-var", given)
 	if strings.Contains(out, "Variable without") {
@@ -235,7 +235,7 @@ func TestSensitiveVariables(t *testing.T) {
 		}
 	}
 
-	// Errors do not quote it.
+	// Error messages do not contain the value.
 	s.run(3, nil, "validate", "shy.hcl", "-var", "token="+shyToken[:8])
 	s.run(3, nil, "validate", "shy.hcl", "-var", "tokn="+shyToken)
 	s.run(3, nil, "validate", "shy.hcl", "-var", shyToken)
@@ -298,7 +298,7 @@ func TestSensitiveVariables(t *testing.T) {
 			t.Errorf("results have the value: %q", found)
 		}
 	}
-	// A value of the same length makes other keys for real; simulated cells do not depend on programs.
+	// Another value changes the keys of real cells, but not of simulated cells, which do not run programs.
 	s.run(4, nil, "run", "shy.hcl", "-var", "engine=process", "-var", "token="+shyOther, "--out", "otherreal")
 	if s.keys("real") == s.keys("otherreal") {
 		t.Error("another value has the same key")
@@ -308,7 +308,7 @@ func TestSensitiveVariables(t *testing.T) {
 	}
 }
 
-// TestExportOnATerminal: an export that a terminal shows has no control characters, and one that a pipe takes has all.
+// TestExportOnATerminal: an export to a terminal has no control characters; an export to a pipe has all of them.
 func TestExportOnATerminal(t *testing.T) {
 	s := newSensitiveRuns(t)
 	s.run(0, nil, "run", "shy.hcl", "-var", "token="+shyToken)

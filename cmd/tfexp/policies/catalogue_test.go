@@ -14,13 +14,13 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// TestCatalogue holds docs/policies.md to the registered policies, and testdata/entries.txt to the output of the command
-// about each of them.
+// TestCatalogue checks that docs/policies.md has the registered policies. It also checks that testdata/entries.txt is
+// the output of the command for each policy.
 func TestCatalogue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it draws a schedule of every policy")
 	}
-	plot.Usual = []string{canvas.SVG} // nobody looks at the pictures
+	plot.Usual = []string{canvas.SVG} // the test does not use pictures
 	for path, got := range map[string]string{
 		filepath.Join("..", "..", "..", "docs", "policies.md"): catalogue(),
 		filepath.Join("testdata", "entries.txt"):               entries(),
@@ -47,7 +47,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// catalogue is docs/policies.md: a line for each policy.
+// catalogue returns the content of docs/policies.md: a line for each policy.
 func catalogue() string {
 	var b strings.Builder
 	b.WriteString(cataloguePreface)

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// story is a run of one sample and three cells, one of them reused and one failed.
+// story has the progress of a run with one sample and three cells. One cell is reused, and one fails.
 var story = []pipeline.Progress{
 	{Kind: stages.StageStart, Stage: "profile", Total: 1},
 	{Kind: stages.UnitStart, Stage: "profile", Unit: "mlp"},
@@ -38,7 +38,7 @@ var story = []pipeline.Progress{
 	{Kind: stages.StageEnd, Stage: "execute", Done: 3, Total: 3, Reused: 1, Elapsed: 20 * time.Second},
 }
 
-// TestBoardOfASimulatedCell shows how far a cell is that takes longer than a moment.
+// TestBoardOfASimulatedCell checks that the progress of a long simulated cell is shown.
 func TestBoardOfASimulatedCell(t *testing.T) {
 	now := time.Unix(0, 0)
 	var b board

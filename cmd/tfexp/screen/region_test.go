@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// screen is as much of a terminal as the region uses.
+// screen implements the functions of a terminal that the region uses.
 type screen struct {
 	width    int
 	rows     [][]rune
@@ -132,8 +132,8 @@ func TestRegionThatLooksTheSameIsNotWritten(t *testing.T) {
 	}
 }
 
-// With any content, no row is as wide as the terminal, the region is never
-// higher than it, and messages stay above in their order.
+// For any content, each row is narrower than the terminal, the region is not higher than the terminal, and messages
+// stay above the region in their order.
 func TestRegionKeepsWithinTheTerminal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(5, 60).Draw(t, "width")

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// planOf makes a plan of three replicates of fcfs, reused, and of rr, whose
-// quantum changed; seeds changed as well, and differ by replicate.
+// planOf returns a plan with three replicates of two policies. The cells of fcfs are reused; the quantum and the seeds
+// of rr have changed.
 func planOf() *pipeline.Plan {
 	p := &pipeline.Plan{}
 	p.Experiment = "e"

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 )
 
-// TestWidthOfATerminal: the writer that keeps control characters off a terminal does not hide its width.
+// TestWidthOfATerminal: the width of a terminal is known even behind the writer that removes control characters.
 func TestWidthOfATerminal(t *testing.T) {
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

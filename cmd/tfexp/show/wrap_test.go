@@ -11,7 +11,7 @@ import (
 func TestFolding(t *testing.T) {
 	var out bytes.Buffer
 	f := &folding{to: &out, columns: 30}
-	fmt.Fprint(f, "policy  mean JCT (s)  makespan\n") // of 30 columns
+	fmt.Fprint(f, "policy  mean JCT (s)  makespan\n") // 30 columns wide
 	fmt.Fprint(f, table.Bold+"policy"+"\x1b[0m  mean JCT (s)  makespan\n")
 	fmt.Fprint(f, "rr cut mean waiting time ")
 	fmt.Fprint(f, "by 61% against fcfs, from 3.92 s to 1.54 s\n")
@@ -22,7 +22,7 @@ func TestFolding(t *testing.T) {
 	}
 }
 
-// The text of a list continues below its beginning if there is room.
+// A list continues under its first item if there is enough room.
 func TestFoldedLists(t *testing.T) {
 	f := &folding{columns: 40}
 	for line, want := range map[string]string{
