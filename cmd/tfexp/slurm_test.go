@@ -23,10 +23,10 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// slurmed is a folder with the program tfexp, and commands of Slurm that note their calls.
+// slurmed is a folder with the program tfexp, and with commands of Slurm that record their calls.
 type slurmed struct{ dir, program, calls string }
 
-// onSlurm skips a test where no cluster with three nodes answers.
+// onSlurm skips a test if no cluster with three nodes is available.
 func onSlurm(t *testing.T) *slurmed {
 	t.Helper()
 	if testing.Short() {
@@ -64,7 +64,7 @@ func onSlurm(t *testing.T) *slurmed {
 	return s
 }
 
-// newSlurmed finds the program that scripts run as well.
+// newSlurmed finds the program tfexp that scripts also run.
 func newSlurmed(t *testing.T) *slurmed {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,7 +75,7 @@ func newSlurmed(t *testing.T) *slurmed {
 	return &slurmed{dir: dir, program: program, calls: filepath.Join(dir, "calls")}
 }
 
-// command is tfexp with these arguments, with the commands that note their calls.
+// command returns tfexp with these arguments. It uses the commands that record their calls.
 func (s *slurmed) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(s.program, args...)
 	cmd.Dir = s.dir
@@ -83,7 +83,7 @@ func (s *slurmed) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs tfexp and returns its output; its exit status must be as wanted.
+// run runs tfexp and returns its output. The exit status must be want.
 func (s *slurmed) run(t *testing.T, want int, args ...string) string {
 	t.Helper()
 	out, _ := s.exits(t, want, args...)
@@ -108,7 +108,7 @@ func (s *slurmed) write(t *testing.T, name, text string) {
 	}
 }
 
-// counted returns the calls of the controller so far, and forgets them.
+// counted returns the calls of the controller since the last call of counted.
 func (s *slurmed) counted() []string {
 	raw, _ := os.ReadFile(s.calls)
 	os.Remove(s.calls)
@@ -164,7 +164,7 @@ matrix {
 }
 `
 
-// sharded has the cells of an experiment that are in shards, without how long they took.
+// sharded returns the cells of an experiment that are in shards, without their durations.
 func sharded(t *testing.T, dir string) string {
 	t.Helper()
 	e, err := record.Open(dir)
@@ -182,7 +182,7 @@ func sharded(t *testing.T, dir string) string {
 	return string(raw)
 }
 
-// same compares the results in two folders: all but the times and places of their making.
+// same compares the results in two folders, except times and places.
 func same(t *testing.T, one, other string) {
 	t.Helper()
 	files := func(dir string) (names []string) {
@@ -219,8 +219,8 @@ func same(t *testing.T, one, other string) {
 	}
 }
 
-// A thousand cells of a thousand jobs are an array with few calls to the controller, and their results equal a
-// local run's.
+// A thousand cells of a thousand jobs run as an array with few calls to the controller. Their results equal the results
+// of a local run.
 func TestSlurmArray(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)
@@ -243,8 +243,8 @@ func TestSlurmArray(t *testing.T) {
 	}
 }
 
-// Tasks are left to the queue, one is canceled, and tfexp is killed while it collects them: resume submits the
-// lost ones, and repeats no complete cell.
+// Tasks wait in the queue, one task is canceled, and tfexp is killed while it collects results. Then resume submits the
+// lost tasks, and repeats no complete cell.
 func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)
@@ -311,7 +311,7 @@ func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	}
 }
 
-// submitted returns the number of the array of an experiment.
+// submitted returns the job number of an experiment's array.
 func (s *slurmed) submitted(t *testing.T, dir string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dir, "array", "array.json"))
@@ -349,8 +349,7 @@ matrix {
 }
 `
 
-// A tfexp that is killed in the middle of an allocation: resume repeats no finished cell, and nothing of it is left in
-// the queue.
+// If tfexp is killed while it uses an allocation, resume repeats no finished cell, and no job stays in the queue.
 func TestSlurmAllocation(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "real.hcl", real)
@@ -383,7 +382,7 @@ func TestSlurmAllocation(t *testing.T) {
 	}
 }
 
-// A request that the cluster cannot meet is exit status 6 with advice, and nothing is submitted.
+// If the cluster cannot grant a request, the exit status is 6 with advice, and nothing is submitted.
 func TestSlurmUnavailable(t *testing.T) {
 	s := newSlurmed(t)
 	t.Setenv("SLURM_JOB_ID", "")
@@ -445,7 +444,7 @@ echo "allocation failure: Job violates accounting/QOS policy (job submit limit, 
 	}
 }
 
-// A controller changes a job in steps of an allocation while it trains.
+// A controller changes a job that runs in steps of an allocation, while the job trains.
 func TestSlurmStepsAreTuned(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "tuned.hcl", strings.NewReplacer("IMAGE", "", "HARDWARE",

@@ -47,7 +47,7 @@ tune "t" {
 }
 `
 
-// trialsBy reads trials.csv: the fields of each trial by the value of its setting.
+// trialsBy reads trials.csv. It returns the fields of each trial by the value of the trial's setting.
 func trialsBy(t *testing.T, dir string) map[string]map[string]string {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "results", "target", "trials.csv"))
@@ -70,7 +70,7 @@ func trialsBy(t *testing.T, dir string) map[string]map[string]string {
 	return by
 }
 
-// runTarget runs the search with an objective, and returns its trials and the output of the run.
+// runTarget runs the search with an objective. It returns the trials and the output of the run.
 func runTarget(t *testing.T, objective, ends string) (map[string]map[string]string, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -87,8 +87,8 @@ func runTarget(t *testing.T, objective, ends string) (map[string]map[string]stri
 	return trialsBy(t, dir), said.String() + c.stderr.String()
 }
 
-// The time to a target is the service time of the first report that is there, with and without target_loss; a trial that
-// never gets there, or diverges, has no time and is not the best.
+// The time to a target is the service time until the first report that reaches it, with and without target_loss. A
+// trial that never reaches the target, or diverges, has no time and is not the best.
 func TestTimeToTarget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs programs for some seconds")
@@ -114,7 +114,7 @@ func TestTimeToTarget(t *testing.T) {
 	}
 }
 
-// A trial that diverges is never the best, whatever else it reports.
+// A trial that diverges is never the best, whatever it reports before.
 func TestDivergedTrial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs programs for some seconds")

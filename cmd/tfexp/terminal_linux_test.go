@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNoCommandAsksTheTerminal: a terminal that answers nothing (script, a container with -t, a CI system) receives
-// a command's output and no queries, such as for its colors: a query means waiting for an answer.
+// TestNoCommandAsksTheTerminal: commands send no queries to the terminal, for example about its colors. A terminal
+// without answers (script, a container with -t, a CI system) would make a command wait.
 func TestNoCommandAsksTheTerminal(t *testing.T) {
 	screen, tty := terminal(t, unix.Winsize{})
 	cmd := exec.Command(asTfexp(t), "version")
@@ -35,8 +35,8 @@ func TestNoCommandAsksTheTerminal(t *testing.T) {
 	}
 }
 
-// terminal opens a pseudo terminal of a size: the user's side and the program's side. The test is skipped where the
-// system has none.
+// terminal opens a pseudo terminal of a size, and returns the user's side and the program's side. The test is skipped
+// if the system has no pseudo terminals.
 func terminal(t *testing.T, size unix.Winsize) (screen, tty *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

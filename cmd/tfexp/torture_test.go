@@ -82,8 +82,8 @@ func TestTorture(t *testing.T) {
 // torture is one experiment that is killed.
 type torture struct {
 	*crash
-	nobody   bool            // whether it runs as a user without rights, and so without control groups
-	finished map[string]bool // units finished by the journal, before the last start
+	nobody   bool            // whether the run has no privileges, and so no control groups
+	finished map[string]bool // finished units according to the journal, before the last start
 }
 
 func (x *torture) journal() string {
@@ -94,8 +94,8 @@ func (x *torture) journal() string {
 	return string(raw)
 }
 
-// kill starts the run and kills it, with its guardian as well if both is set, some time after a moment. It reports
-// whether it was still running.
+// kill starts the run, and kills it some time after a moment has begun. If both is set, it kills the guardian too. It
+// reports whether the run was still active.
 func (x *torture) kill(begun func(dir, journal string) bool, wait time.Duration, both bool) bool {
 	before := len(x.journal())
 	s := x.command()
@@ -133,7 +133,7 @@ func (x *torture) kill(begun func(dir, journal string) bool, wait time.Duration,
 	return true
 }
 
-// command is the run.
+// command returns the command of the run.
 func (x *torture) command() *started {
 	s := x.tfexp("run", "x.hcl", "--quiet")
 	if x.nobody {
@@ -167,8 +167,7 @@ func (x *torture) nothingRuns() {
 	}
 }
 
-// check checks the journal after its first before bytes: no cell or sample that had finished before was begun
-// again.
+// check checks the journal from the byte `before` on: no cell or sample that had finished earlier may begin again.
 func (x *torture) check(before int) {
 	x.Helper()
 	if x.finished == nil {
@@ -198,7 +197,7 @@ func (x *torture) check(before int) {
 	}
 }
 
-// finish lets the run end: all results must exist, and nothing else.
+// finish lets the run end. All results must exist, and no other files.
 func (x *torture) finish() {
 	x.Helper()
 	before := len(x.journal())

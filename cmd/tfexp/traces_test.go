@@ -69,8 +69,8 @@ func number(t *testing.T, text string) float64 {
 	return x
 }
 
-// Two independent programs have started every job of the NASA log at these
-// seconds, first come first served and shortest job first.
+// For every job of the NASA log, the starts are known from two independent programs, for first come first served and
+// shortest job first.
 func TestNASALogFromFileToStarts(t *testing.T) {
 	data := realLogs(t, "swf_nasa/expected_starts_half.csv.gz")
 	out := t.TempDir()
@@ -98,8 +98,8 @@ func TestNASALogFromFileToStarts(t *testing.T) {
 	}
 }
 
-// The makespan of EASY equals the real runs', and its mean waiting times equal
-// a reference's (within the effect of its other tie-breaks).
+// The makespan of EASY equals the makespan of the real runs. Its mean waiting times equal those of a reference program,
+// apart from ties.
 func TestOARWorkloadsFromFileToMetrics(t *testing.T) {
 	data := realLogs(t, "oar_real/example_workload_hpc_seed1_jobs250.json")
 	out := t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 )
 
-// Real trials of some tenths of a second each, in which a model chooses the next one. While a file "hold" exists,
-// the one after the fifth does not end.
+// The trials of this search are real and take some tenths of a second each; a model chooses the next trial. While the
+// file "hold" exists, the sixth trial does not end.
 const search = `
 experiment "search" {
   seed       = 7
@@ -39,7 +39,7 @@ tune "t" {
 }
 `
 
-// searched makes a folder with the experiment.
+// searched makes a folder with the experiment search.
 func searched(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func searched(t *testing.T) string {
 	for i := range 40 {
 		values = append(values, fmt.Sprint(1+math.Pow(float64(i)-23, 2)))
 	}
-	// Values have to differ.
+	// All values must be different.
 	for i := range values {
 		values[i] = fmt.Sprintf("%s.%02d", values[i], i)
 	}
@@ -58,7 +58,7 @@ func searched(t *testing.T) string {
 	return dir
 }
 
-// cellsIn are the folders of cells that are complete.
+// cellsIn returns the folders of complete cells.
 func cellsIn(t *testing.T, dir string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "results", "search", "cells", "*", "cell.json"))
@@ -68,7 +68,7 @@ func cellsIn(t *testing.T, dir string) []string {
 	return found
 }
 
-// settingsOf are the lines of trials.csv up to the settings, which hold no times.
+// settingsOf returns the lines of trials.csv up to the settings, without times.
 func settingsOf(t *testing.T, dir string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dir, "results", "search", "trials.csv"))
@@ -82,8 +82,8 @@ func settingsOf(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// A tfexp that is killed (SIGKILL) in the middle of a search continues with the same trials as an
-// undisturbed one, and repeats no finished trial.
+// A search whose tfexp is killed (SIGKILL) continues with the same trials as an uninterrupted search, and repeats no
+// finished trial.
 func TestKilledSearchGoesOnWithTheSameTrials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs programs for some seconds")

@@ -25,7 +25,7 @@ import (
 const sacctFields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,TimelimitRaw,ReqCPUS,ReqNodes,ReqMem," +
 	"AllocCPUS,NNodes,ReqTRES,State,NodeList,Constraints,Priority"
 
-// submitted is a job that a recording submits.
+// submitted is a job that is submitted for a recording.
 type submitted struct {
 	at    time.Duration
 	args  []string
@@ -35,7 +35,7 @@ type submitted struct {
 // seed is the seed of recordings.
 const seed = 7
 
-// drawn draws the jobs of a recording of a configuration.
+// drawn returns random jobs for a recording of a configuration.
 func drawn(config string, jobs int, seed uint64) []submitted {
 	r := rand.New(rand.NewPCG(seed, uint64(len(config))))
 	accounts := map[string]string{"games": "physics", "news": "physics", "mail": "biology", "backup": "biology",
@@ -48,7 +48,7 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 		sleep := 2 + r.IntN(39)
 		limit := 1 + r.IntN(4)
 		cores := []int{1, 2, 4, 8, 12, 16, 16, 24, 32, 48, 64, 100}[r.IntN(12)]
-		if config == "overlap" || config == "safe" || config == "exclusive" { // no more than an account, and a partition, may have
+		if config == "overlap" || config == "safe" || config == "exclusive" { // an account, and a partition, may have no more
 			cores = min(cores, 64)
 		}
 		var needs []string
@@ -77,7 +77,7 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 				args = append(args, "--partition=short")
 			}
 		}
-		if config == "exclusive" { // by its partition, by itself, or not at all
+		if config == "exclusive" { // exclusive by its partition, by its own request, or not at all
 			args = append(args, [][]string{{"--partition=whole"}, {"--exclusive"}, nil, nil}[r.IntN(4)]...)
 		}
 		args = append(args, "-t", fmt.Sprint(limit))
@@ -86,7 +86,8 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 	return list
 }
 
-// drawnMemory draws the memory of a job on nodes of 1,000 MB a core, and bounds its cores. Some jobs have the default.
+// drawnMemory returns a random memory of a job on nodes with 1,000 MB per core, and limits its cores. Some jobs have
+// the default memory.
 func drawnMemory(r *rand.Rand, cores int) (int, []string) {
 	switch r.IntN(3) {
 	case 0:
@@ -103,7 +104,8 @@ func drawnMemory(r *rand.Rand, cores int) (int, []string) {
 	}
 }
 
-// drawnGPUs draws the GPUs of a job and their type, and bounds its cores. A quarter of the jobs has none.
+// drawnGPUs returns a random number of GPUs of a job, with their type, and limits its cores. A quarter of the jobs have
+// no GPUs.
 func drawnGPUs(r *rand.Rand, cores int) (int, []string) {
 	kind, each := r.IntN(9), []int{1, 2, 4}[r.IntN(3)]
 	gpus := []int{1, 1, 2, 4}[r.IntN(4)]
@@ -134,8 +136,9 @@ func slurmClient(t *testing.T, name string, args ...string) string {
 	return out.String()
 }
 
-// recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps its
-// output in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, slurmctld.log, and at instants sprio and sshare.
+// recordController starts the controller of a configuration, submits jobs, and stops the controller. It stores the
+// output in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt and slurmctld.log, and sprio and sshare at several
+// instants.
 func recordController(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	t.Helper()
 	script, err := filepath.Abs("../../.ci/twin")
@@ -192,7 +195,7 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 		}
 		time.Sleep(time.Second)
 	}
-	time.Sleep(6 * time.Second) // until the accounting has the last ends
+	time.Sleep(6 * time.Second) // until the accounting has the ends of the last jobs
 	keep("instants.txt", shots.String())
 	history, err := os.ReadFile(filepath.Join(filepath.Dir(conf), "slurmctld.log"))
 	if err != nil {
@@ -203,8 +206,8 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 	keep("sacct.txt", slurmClient(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
 }
 
-// exactTimes takes from a controller's log the times that the accounting has in seconds only, or not at all: when jobs came,
-// started and ended, how long their nodes were released after that, and when the queue was looked at.
+// exactTimes returns times from a controller's log that the accounting has only in seconds, or not at all: when jobs
+// arrived, started and ended, when their nodes were released, and when the queue was checked.
 func exactTimes(t *testing.T, log string) string {
 	t.Helper()
 	var b strings.Builder
@@ -213,7 +216,7 @@ func exactTimes(t *testing.T, log string) string {
 		`debug:  sched: Running job scheduler for (full queue|default depth)|debug2: Tree head got back (\d+)$|debug2: _slurm_rpc_epilog_complete: JobId=(\d+) Node=)`)
 	kinds := map[string]string{"_job_complete:": "end", "preempted": "end", "_slurm_rpc_submit_batch_job:": "submit",
 		"sched: Allocate": "start", "sched/backfill: _start_job: Started": "start", "full queue": "all", "debug:  priority/multifactor: init": "began", "default depth": "look"}
-	on := map[string][]string{} // nodes, by job
+	on := map[string][]string{} // nodes by job
 	type ended struct {
 		job   string
 		at    time.Time

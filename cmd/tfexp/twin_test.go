@@ -25,13 +25,13 @@ import (
 // recording is the recorded output of a controller: see recordController.
 type recording struct {
 	dir   string
-	rows  []map[string]string // of sacct.txt
+	rows  []map[string]string // rows of sacct.txt
 	first float64             // the first submission, in Unix seconds
-	phase time.Duration       // when the controller was started, from then
-	file  string              // the experiment of its twin
+	phase time.Duration       // time from the first submission to the start of the controller
+	file  string              // the experiment file of its twin
 }
 
-// second reads an instant of sacct, or a more exact one.
+// second parses an instant of sacct, or a more exact one, as Unix seconds.
 func second(t *testing.T, text string) float64 {
 	t.Helper()
 	at, err := time.ParseInLocation("2006-01-02T15:04:05", text, time.Local)
@@ -41,13 +41,13 @@ func second(t *testing.T, text string) float64 {
 	return float64(at.UnixMilli()) / 1e3
 }
 
-// exactly writes an instant for a log of sacct, to the millisecond.
+// exactly returns an instant in the format of sacct, to the millisecond.
 func exactly(unix float64) string {
 	return time.UnixMilli(int64(math.Round(unix * 1000))).Format("2006-01-02T15:04:05.000")
 }
 
-// readRecording reads a recording, and writes the experiment of its twin into a new folder. Instants of submission are
-// taken to the millisecond, as they were when the jobs were submitted; sacct has them in seconds.
+// readRecording reads a recording, and writes the experiment of its twin into a new folder. It uses the exact instants
+// of submission, to the millisecond; sacct has only seconds.
 func readRecording(t *testing.T, dir string) *recording {
 	t.Helper()
 	read := func(name string) string {
@@ -59,7 +59,7 @@ func readRecording(t *testing.T, dir string) *recording {
 	}
 	r := &recording{dir: t.TempDir(), first: math.Inf(1)}
 	exact := map[string]float64{}
-	nodes := map[string]string{} // that jobs have asked for with -N, which sacct does not show
+	nodes := map[string]string{} // requested with -N, which sacct does not show; by job
 	lines := strings.Fields(read("submitted.txt"))
 	list := drawn(filepath.Base(dir), len(lines), seed)
 	for i, l := range lines {
@@ -141,7 +141,7 @@ func readRecording(t *testing.T, dir string) *recording {
 		return path
 	}
 	boot := regexp.MustCompile(`BOOT_TIME\s*=\s*(\S+)`).FindStringSubmatch(read("config.txt"))
-	begun := second(t, boot[1]) + 1.25 // its threads begin a second later
+	begun := second(t, boot[1]) + 1.25 // its threads start a second later
 	if list := times["began|"]; len(list) > 0 {
 		begun = list[0]
 	}
@@ -186,11 +186,11 @@ func readRecording(t *testing.T, dir string) *recording {
 // agreement says how far a twin agrees with its recording.
 type agreement struct {
 	order               float64 // pairs of jobs that start in the recorded order, in percent
-	alike               int     // starts before the first that is more than two seconds off
+	alike               int     // starts before the first difference of more than two seconds
 	recorded, twin, off float64 // means of the waits before the first start, and of their differences' amounts, in seconds
 }
 
-// compare runs the twin of a recording.
+// compare runs the twin of a recording, and returns how far both agree.
 func (r *recording) compare(t *testing.T) (a agreement) {
 	t.Helper()
 	var out, errs strings.Builder
@@ -240,8 +240,8 @@ func (r *recording) compare(t *testing.T) (a agreement) {
 	return a
 }
 
-// priorities compares the priorities and the usage that the controller printed at instants with the twin's. The
-// twin's jobs start and end when the recorded ones did.
+// priorities compares the printed priorities and usage of the controller with the twin's. Jobs of the twin start and
+// end at the recorded times.
 func (r *recording) priorities(t *testing.T, text string) (instants int) {
 	t.Helper()
 	spec, problems := decode.File(r.file, decode.Options{})
@@ -290,7 +290,7 @@ func (r *recording) priorities(t *testing.T, text string) (instants int) {
 			for _, l := range strings.Fields(body) {
 				f := strings.Split(l, "|") // number, all, age, fair share, size, partition, qos, nice
 				j, ok := number[f[0]]
-				if !ok || attempts[f[0]] > 1 { // the age of a job that was put back begins again
+				if !ok || attempts[f[0]] > 1 { // the age of a requeued job begins again
 					continue
 				}
 				parts := p.Of(&jobs[j])
@@ -300,7 +300,7 @@ func (r *recording) priorities(t *testing.T, text string) (instants int) {
 					switch name {
 					case "age": // a second of the greatest age
 						slack += 2 * r.weightOfSecond(cell.Policy.Settings)
-						if want == 0 { // perhaps the queue has not been looked at since it came
+						if want == 0 { // the queue may not have been checked since the job arrived
 							slack *= 2
 						}
 					case "fair share":
@@ -336,11 +336,11 @@ func (r *recording) priorities(t *testing.T, text string) (instants int) {
 	return instants
 }
 
-// share is how far shares without Fair Tree may be off: an update counts a second more or less of a job that starts or
-// ends in its second.
+// share is the allowed error of shares without Fair Tree: an update may count a job that starts or ends at that time
+// for a second more or less.
 const share = 2e-4
 
-// weighed reports whether the fair share counts: usage is added up only then.
+// weighed reports whether the fair share has a weight. Otherwise usage is not added up.
 func weighed(s policy.Settings) bool { return s.Number("weight_fair_share") > 0 }
 
 func (r *recording) weightOfSecond(s policy.Settings) float64 {
@@ -364,8 +364,8 @@ func TestTwinOfRecordings(t *testing.T) {
 	}
 }
 
-// againstRecording compares a recording with its twin: the order of starts, which a second more or less changes for all
-// that follow, the mean waiting time (within 1.7%, or a round of backfill of 5 s) and the priorities.
+// againstRecording compares a recording with its twin: the order of starts, the mean waiting time and the priorities.
+// The order may change after a difference of a second. The mean may differ by 1.7%, or by 5 s (a round of backfill).
 func againstRecording(t *testing.T, dir string) {
 	r := readRecording(t, dir)
 	a := r.compare(t)
@@ -385,8 +385,8 @@ func againstRecording(t *testing.T, dir string) {
 	t.Logf("priorities are equal at %d instants", r.priorities(t, string(raw)))
 }
 
-// TestTwinAsPrinted makes a twin from files alone, as users do. The periods of its schedulers begin at another instant in
-// each replicate, and its waits are near the recorded ones.
+// TestTwinAsPrinted makes a twin only from files, as users do. In each replicate, the periods of its schedulers begin
+// at another instant. Its waiting times are near the recorded times.
 func TestTwinAsPrinted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it simulates the recordings of controllers")
@@ -418,7 +418,7 @@ func TestTwinAsPrinted(t *testing.T) {
 			wait, _ := strconv.ParseFloat(row[slices.Index(rows[0], "twin_mean_s")], 64)
 			recorded, _ = strconv.ParseFloat(row[slices.Index(rows[0], "recorded_mean_s")], 64)
 			waits[wait] = true
-			if math.Abs(wait-recorded) > 20 { // seconds between two looks at the whole queue
+			if math.Abs(wait-recorded) > 20 { // seconds between two checks of the whole queue
 				t.Errorf("jobs wait %.1f s, recorded were %.1f s", wait, recorded)
 			}
 		}

@@ -16,7 +16,7 @@ func text(s string) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 }
 
-// Whatever stands where output goes is not replaced by a file: `-o /dev/null`, tried by root, must leave the device.
+// A target that is not a regular file is not replaced by a file: `-o /dev/null`, run as root, must keep the device.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -37,7 +37,7 @@ func TestWrite(t *testing.T) {
 	defer reader.Close()
 
 	for _, c := range []struct {
-		name, file string      // the file that has the text then
+		name, file string      // the file that has the text afterwards
 		mode       os.FileMode // 0: any
 	}{
 		{"new", "new", 0}, {"link", "file", 0o600}, {"file", "file", 0o600}, {"dangling", "dangling", 0},

@@ -21,7 +21,7 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// TestTemplates: every template loads unchanged, and also under another name.
+// TestTemplates: every template can be loaded unchanged, and also under another name.
 func TestTemplates(t *testing.T) {
 	for _, template := range listTemplates() {
 		dir := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// Whatever the source of a program is, and however its file is called, the experiment that is made with it can be read.
+// For any source and any file name of a program, the experiment made for it can be read.
 func FuzzInspect(f *testing.F) {
 	for _, x := range [][2]string{
 		{"train.py", "import torch\nparser.add_argument('--epochs', type=int, default=25)\n"},

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Of 5,000 lines of sacct, jobs that never started or still run are left out and counted. The cluster is as large
-// as the largest use at one time, by jobs that still run as well.
+// The log has 5,000 lines of sacct. Jobs that never started or still run are left out and counted. The cluster is as
+// large as the largest use at one time, including jobs that still run.
 func TestLogOfACluster(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -78,7 +78,7 @@ func TestGPUsOfNodes(t *testing.T) {
 	}
 }
 
-// Larger sizes come with their increase, with few nodes as well.
+// Larger cluster sizes are named with their increase, also for few nodes.
 func TestSizes(t *testing.T) {
 	for size, want := range map[int]string{4: "[4 5 6] [1 (25%) 2 (50%)]", 1: "[1 2] [1 (100%)]",
 		100: "[100 110 120 150] [10 (10%) 20 (20%) 50 (50%)]", 26: "[26 29 31 39] [3 (12%) 5 (19%) 13 (50%)]"} {

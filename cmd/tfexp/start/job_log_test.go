@@ -12,7 +12,7 @@ import (
 	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters"
 )
 
-// inspect looks into a log with that name and text.
+// inspect inspects a log with the given name and text.
 func inspect(t *testing.T, name, text string) (JobLog, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -127,12 +127,12 @@ func TestInspectFails(t *testing.T) {
 	}
 }
 
-// A size that cannot be is not passed on.
+// An impossible size in a log is ignored.
 func TestImpossibleSizes(t *testing.T) {
 	const job = " 0 0 10 4 -1 -1 4 10 -1 1 1 1 -1 1 -1 -1 -1\n"
 	for text, said := range map[string]bool{
 		"; MaxProcs: 4000000000000000000\n1" + job: false, // more processors than any cluster has
-		"; MaxProcs: 1048576\n1" + job:             false, // the experiment looks at a larger one, too
+		"; MaxProcs: 1048576\n1" + job:             false, // the experiment also simulates a larger cluster
 		"; MaxProcs: 3\n1" + job:                   false, // the job asks for 4
 		"; MaxProcs: 64\n1" + job:                  true,
 	} {
@@ -163,7 +163,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// Names of a file and its columns are not parsed as language, and no name breaks a comment.
+// Names of a file and its columns are not parsed as parts of the language, and no name can end a comment.
 func TestNamesOfLogs(t *testing.T) {
 	l, err := inspect(t, "log${b}.csv", "submit,duration ${},cp\x1bus,odd\x1b\n0,10,1,1\n5,20,2,1\n")
 	if err != nil {

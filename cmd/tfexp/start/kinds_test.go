@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestKinds finds out what files are by their content, whatever their names.
+// TestKinds recognizes files by their content, whatever their names.
 func TestKinds(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		executable bool
 		want       Kind
-		other      string // the name of a log that tfexp recognizes and does not read
+		other      string // the name of a kind of log that tfexp recognizes but does not read
 	}{
 		{"jobs.out", "submit_time,start_time,end_time,cpus\n0,1,2,3\n", false, Log, ""},
 		{"history", "Cluster of 2024\n\nSubmitted;Elapsed;Cores\n0;60;2\n", false, Log, ""},
@@ -92,7 +92,7 @@ func TestLogsOfOthers(t *testing.T) {
 	}
 }
 
-// TestBinaryKinds names files of other programs that hold tables.
+// TestBinaryKinds names the kind of binary files with tables that other programs write.
 func TestBinaryKinds(t *testing.T) {
 	for head, want := range map[string]string{
 		"PK\x03\x04....xl/worksheets/sheet1.xml": "a workbook of a spreadsheet", "\xd0\xcf\x11\xe0": "a workbook of a spreadsheet",
@@ -104,7 +104,7 @@ func TestBinaryKinds(t *testing.T) {
 	}
 }
 
-// TestNamesOfColumns finds the properties of jobs by the names that people give to columns.
+// TestNamesOfColumns finds the properties of jobs by common names of columns.
 func TestNamesOfColumns(t *testing.T) {
 	for name, want := range map[string]string{
 		"Submitted On": "arrival", "time_submit": "arrival", "time_start": "start", "time_end": "end", "cpus_req": "threads", "gpus_req": "gpus",

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// followed returns the reports that tfexp init's experiment of a program reads in the output of a run, as
-// "epoch/step loss accuracy", and the warnings.
+// followed returns the reports that the experiment of tfexp init reads from the output of a program, as "epoch/step
+// loss accuracy", and the warnings.
 func followed(t *testing.T, program, output string) (told, warned []string) {
 	t.Helper()
 	source, err := start.InspectProgram("train.py", []byte(program)).Experiment("mine")
@@ -57,7 +57,7 @@ func followed(t *testing.T, program, output string) (told, warned []string) {
 	return nil, nil
 }
 
-// Programs that use a framework, as far as their progress depends on it.
+// These are the parts of programs that determine how a framework prints progress.
 const (
 	kerasProgram     = "import keras\nm.fit(x, y, epochs=3)\n"
 	lightningProgram = "import lightning as L\nL.Trainer(max_epochs=2).fit(m)\n"

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestOutputs reads the progress in lines that programs of several kinds print, in the forms of their sources.
+// TestOutputs reads the progress in lines of programs of several kinds. The lines have the form in the programs'
+// sources.
 func TestOutputs(t *testing.T) {
 	const lightning = "import lightning as L\nL.Trainer(max_epochs=2).fit(m)\n"
 	const deepspeed = "import deepspeed\nengine.train_batch()\n"

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// TestSettings reads the options of programs, and writes searches for them that can be read.
+// TestSettings reads the options of programs. For these it writes searches, which must be valid.
 func TestSettings(t *testing.T) {
 	for name, c := range map[string]struct{ program, want, command string }{
 		"argparse": {`import argparse
@@ -64,7 +64,7 @@ flags.DEFINE_enum("opt", "sgd", ["sgd", "adam"], "Which.")`, `learning_rate 0.01
 	searched(t, p, `["python3", "train.py", "model.width=${each.model_width}", "optim.lr=${each.optim_lr}"]`)
 }
 
-// shown is a list of settings in a line.
+// shown returns a list of settings as one line.
 func shown(list []start.Setting) string {
 	var out []string
 	for _, s := range list {
@@ -80,7 +80,7 @@ func shown(list []start.Setting) string {
 	return strings.Join(out, ", ")
 }
 
-// searched writes the search of a program, which has a command with a text in it.
+// searched checks that the search of a program can be read, and has the command.
 func searched(t *testing.T, p start.TrainingProgram, command string) {
 	t.Helper()
 	source, err := p.Search("mine", false)

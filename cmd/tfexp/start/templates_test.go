@@ -16,7 +16,8 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// A user at a terminal is asked what to compare, again after a wrong answer; nobody is asked without a terminal.
+// At a terminal, the user is asked what to compare, and asked again after a wrong answer. Without a terminal, there is
+// no question.
 func TestAsks(t *testing.T) {
 	p := InspectProgram("train.py", []byte("parser.add_argument(\"--lr\", type=float, default=0.1)\n"))
 	for _, c := range []struct{ typed, want string }{

@@ -121,7 +121,7 @@ func TestRecognizedLines(t *testing.T) {
 	}
 }
 
-// Arguments that a program cannot do without are named.
+// The required arguments of a program are named.
 func TestNeededArguments(t *testing.T) {
 	p := start.InspectProgram("train.py", []byte(`
 p.add_argument("data", help="a folder")

@@ -2,7 +2,7 @@ package start
 
 import "testing"
 
-// TestDetaches finds the commands that go on after a script, and those that it waits for.
+// TestDetaches distinguishes commands that still run after a script ends from commands that the script waits for.
 func TestDetaches(t *testing.T) {
 	for text, want := range map[string]string{
 		"nohup python3 train.py > log 2>&1 &":                                  "nohup",
@@ -83,7 +83,7 @@ func TestDetaches(t *testing.T) {
 	}
 }
 
-// TestDetached finds such commands in programs of Python.
+// TestDetached finds such commands in Python programs.
 func TestDetached(t *testing.T) {
 	for source, want := range map[string]string{
 		"import os\nos.system('python3 train.py &')\n":                                            "&",

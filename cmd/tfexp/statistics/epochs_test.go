@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/stages/steering"
 )
 
-// TestStatistics writes the epochs of a trial whose number of workers was changed while
-// it ran, and leaves out reports that are not epochs.
+// TestStatistics writes the epochs of a trial whose number of workers changed while it ran. Reports that are not epochs
+// are left out.
 func TestStatistics(t *testing.T) {
 	dir := t.TempDir()
 	c := record.CellRef{Cell: "c-r1", Beyond: record.NewFeatureValue(&struct{ Settings []record.Setting }{[]record.Setting{{Name: "ps", Value: "1"},

@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// The engines of these tests: one with a batch system, and one of this machine. The batch system is the test's own.
+// The tests have two engines: one with a batch system, which is the test's own, and one of this machine.
 const batched, local = "batched", "local"
 
 var system *memory
@@ -39,8 +39,8 @@ func init() {
 	engine.Register(&other)
 }
 
-// memory is a batch system in memory, and the run whose cells it has. A task runs about a minute after it was
-// submitted, on the clock of a synctest bubble.
+// memory is a batch system in memory, and the run that has its cells. A task runs about a minute after it was
+// submitted, on the virtual clock of a synctest bubble.
 type memory struct {
 	stages.Experiment
 	stages.Sampling
@@ -54,7 +54,8 @@ type memory struct {
 	dir   string
 	cells []record.CellRef
 	how   Place
-	// fate is the outcome of a task at its nth start, from 1; check and submit are errors of the system.
+	// fate returns the outcome of a task at a start, which is counted from 1. check and submit are errors of the
+	// system.
 	fate          func(task, start int) string
 	check, submit error
 
@@ -67,7 +68,7 @@ type memory struct {
 	starts    map[int]int
 	done      map[string]record.Cell // by cell
 	hidden    map[string]bool        // cells that are done, but not seen yet
-	told      []string               // notes, and cells that are over
+	told      []string               // notes, and the names of finished cells
 }
 
 func newMemory(t *testing.T, cells ...record.CellRef) *memory {
@@ -78,7 +79,7 @@ func newMemory(t *testing.T, cells ...record.CellRef) *memory {
 	return m
 }
 
-// cell is a cell of an engine; cells without one are simulated.
+// cell returns a cell of an engine. Without an engine, the cell is simulated.
 func cell(name, engine string, cores int) record.CellRef {
 	c := record.CellRef{Cell: name, Key: "key of " + name, Engine: engine, Simulated: engine == "", Cores: cores}
 	if c.Simulated {
@@ -94,7 +95,7 @@ func simulatedCells(n int) (cells []record.CellRef) {
 	return cells
 }
 
-// run has all cells run.
+// run runs all cells. It returns the cells that must run here.
 func (m *memory) run(ctx context.Context) (here []int, err error) {
 	all := make([]int, len(m.cells))
 	for i := range all {
@@ -109,7 +110,7 @@ func (m *memory) stage() *stages.Run {
 		CellQueue: m, Shards: m, CellFolders: m, Pieces: m, Engines: m, Log: m}
 }
 
-// bubble calls a function on a virtual clock, until all tasks are over.
+// bubble calls a function on a virtual clock, and waits until all tasks are over.
 func (m *memory) bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,7 +170,7 @@ func (m *memory) Forget(_ context.Context, jobs []string) error {
 	return nil
 }
 
-// task is a task on its node.
+// task runs a task on its node.
 func (m *memory) task(job string, n, start int) {
 	time.Sleep(time.Minute + lookPause/3) // between two looks, so that all that ends then is seen by the same one
 	m.mu.Lock()
@@ -203,7 +204,7 @@ func (m *memory) task(job string, n, start int) {
 	m.alive[job] = slices.DeleteFunc(m.alive[job], func(t int) bool { return t == n })
 }
 
-// fakeCell is a described cell; cells called "unknown" have no estimate.
+// fakeCell is a cell with a description. Cells named "unknown" have no estimate.
 type fakeCell struct{ record.CellRef }
 
 func (c fakeCell) Twin(stages.Seen) (stages.Task, string, error) { return stages.Task{}, "", nil }
@@ -280,7 +281,7 @@ func (m *memory) hasFolder() bool {
 	return err == nil
 }
 
-// Simulated cells share tasks, real ones of this machine have a node each; cells of the batch system's own engine,
+// Simulated cells share tasks; each real cell of this machine has its own node. Cells of the batch system's own engine,
 // and cells without an estimate, run here.
 func TestCells(t *testing.T) {
 	m := newMemory(t, append(simulatedCells(22), cell("r1", local, 8), cell("far", batched, 64), cell("unknown", "", 4),
@@ -310,8 +311,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// A lost task is submitted again; the third time, its incomplete cells have failed. The results of a task are
-// collected whenever they are seen.
+// A lost task is submitted again. After the third loss, its incomplete cells have failed. The results of a task are
+// collected as soon as they are visible.
 func TestLostTasks(t *testing.T) {
 	cells := append(simulatedCells(4), cell("r", local, 2))
 	for _, c := range []struct {
@@ -383,8 +384,8 @@ func TestLostTasks(t *testing.T) {
 	}
 }
 
-// A run that does not wait leaves its tasks; the next one takes them over. Where a cell has another key by then,
-// they are ended, and all is submitted again; where cells are to run here, they are ended as well.
+// A run that does not wait leaves its tasks running, and the next run takes them over. If a cell then has another key,
+// the tasks are canceled and all cells are submitted again. If the cells are to run here, the tasks are canceled too.
 func TestDetached(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
@@ -426,7 +427,7 @@ func TestDetached(t *testing.T) {
 	}
 }
 
-// A run that is broken off ends its tasks, and waits until they are gone.
+// An interrupted run cancels its tasks, and waits until they have ended.
 func TestBrokenOff(t *testing.T) {
 	m := newMemory(t, append(simulatedCells(1), cell("r", local, 2))...)
 	m.bubble(t, func(t *testing.T) {
@@ -445,8 +446,8 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// A cell that cannot run is found before anything is submitted. Where the second array is refused, the first is not
-// forgotten.
+// A cell that cannot run is an error before anything is submitted. If the second array is refused, the first array is
+// still recorded.
 func TestRefused(t *testing.T) {
 	refused := errors.New("no such partition")
 	m := newMemory(t, append(simulatedCells(1), cell("r", local, 2))...)
@@ -477,7 +478,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A look fails where the cells of a task are missing or damaged, and indexes count in the list of tasks.
+// Looking for results fails if the cells of a task are missing or damaged. Indexes refer to the list of tasks.
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
 	if err := runIndexed(dir, "0,3", []string{lookOnly}); err == nil || !strings.Contains(err.Error(), "read the cells") {
@@ -499,7 +500,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// The tasks of an array are limited: with less room for them, more simulated cells share one.
+// The number of tasks of an array is limited. With a lower limit, more simulated cells share a task.
 func TestRoomInAnArray(t *testing.T) {
 	for _, c := range []struct{ earlier, real, tasks int }{
 		{engine.MaxTasks - 5, 2, 3 + 2}, {engine.MaxTasks - 3, 2, 1 + 2}, {engine.MaxTasks - 2, 2, 0}, {0, 0, 3},
@@ -524,8 +525,8 @@ func TestRoomInAnArray(t *testing.T) {
 	}
 }
 
-// A task runs the cells that are not complete, leaves how many there were, and a line in its journal for each that ran;
-// a damaged file of cells is an error, after which it leaves no word.
+// A task runs its incomplete cells. It writes their number, and a line in its journal for each cell that ran. If the
+// file of cells is damaged, the task fails and writes no result.
 func TestRunTask(t *testing.T) {
 	dir := taskFolder(t)
 	path := taskFile(dir, 3, cellsEnding)
@@ -578,7 +579,7 @@ func TestRunTask(t *testing.T) {
 	}
 }
 
-// Cells whose jobs need sensitive values are not submitted, since no task could start them.
+// Cells whose jobs need sensitive values are not submitted, because a task does not have these values.
 func TestSensitiveCells(t *testing.T) {
 	c := cell("a", "process", 1)
 	c.Key = "env TOKEN=(sensitive:0123456789abcdef0123456789abcdef)"

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// A cell in a file that anybody may have written is read or refused, and its work has a speed at any size.
+// Any file of a cell is read or refused. The work of a cell that is read has a speed at any size.
 func FuzzTasks(f *testing.F) {
 	ways := simulated.Scaling{Scaled: time.Hour}
 	ways.AddAlternative(simulated.Scaling{Scaled: time.Second, SpeedUp: func(threads int) float64 { return float64(threads) }})

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// held holds task 3 of a folder.
+// held takes the lease of task 3 of a folder.
 func held(t *testing.T, dir string) (context.Context, func()) {
 	t.Helper()
 	ctx, release, err := hold(t.Context(), dir, 3)
@@ -33,7 +33,7 @@ func taskFolder(t *testing.T) string {
 	return dir
 }
 
-// Who comes second waits until the first has ended, however long that works.
+// A second holder waits until the first has ended, however long the first works.
 func TestLeaseIsWaitedFor(t *testing.T) {
 	dir := taskFolder(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestLeaseIsWaitedFor(t *testing.T) {
 	})
 }
 
-// A lease whose holder is dead is taken over; a holder that was only asleep ends its work then.
+// The lease of a dead process is taken over. A process that was only stopped ends its work when it notices this.
 func TestLeaseOfTheDead(t *testing.T) {
 	dir := taskFolder(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -76,14 +76,14 @@ func TestLeaseOfTheDead(t *testing.T) {
 		if !errors.Is(context.Cause(ctx), errLeaseLost) {
 			t.Error(context.Cause(ctx))
 		}
-		release() // and leaves the other's alone
+		release() // this does not release the other's lease
 		if _, err := os.Stat(taskFile(dir, 3, ".lease")); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// A task whose folder was removed, since its cells are with the results, ends.
+// If the folder of a task was removed because its cells are in the results, the task ends.
 func TestLeaseOfNothing(t *testing.T) {
 	dir := taskFolder(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestLeaseOfNothing(t *testing.T) {
 	})
 }
 
-// A task that is started twice does its cells once, and leaves word.
+// If a task is started twice, its cells run once, and its result is written.
 func TestTaskStartedTwice(t *testing.T) {
 	dir := taskFolder(t)
 	task := stages.Task{Setup: record.Setup{Cell: record.CellRef{Cell: "c", Key: "k", Simulated: true}}}

@@ -29,15 +29,15 @@ func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
 	}
-	if len(os.Args) == 5 && os.Args[1] == "task" { // as tfexp task DIR NUMBER INDEX
+	if len(os.Args) == 5 && os.Args[1] == "task" { // the arguments are: tfexp task DIR NUMBER INDEX
 		if err := runIndexed(os.Args[2], os.Args[3], os.Args[4:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
-	os.Setenv(execute.KeepDisturbed, "1")    // tests run side by side: each disturbs the others
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else a program with the race detector sleeps for a second at its end
+	os.Setenv(execute.KeepDisturbed, "1")    // tests run in parallel and disturb each other
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise a program with the race detector sleeps for a second at its end
 	plot.Usual = []string{canvas.SVG}
 	os.Exit(m.Run())
 }
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 // queued is the name of an engine whose batch system runs each task as a process of this machine.
 const queued = "queued"
 
-// processes is that batch system.
+// processes is the batch system of the engine queued.
 type processes struct {
 	mu    sync.Mutex // guards alive
 	alive []int
@@ -60,7 +60,7 @@ func init() {
 	})
 }
 
-// Check has a process look, as a node does.
+// Check runs a process that checks the array, as a node does.
 func (*processes) Check(_ context.Context, a engine.Array) error {
 	return exec.Command(a.Command[0], append(slices.Clone(a.Command[1:]), fmt.Sprint(a.Tasks[0]), lookOnly)...).Run()
 }
@@ -92,7 +92,7 @@ func (p *processes) UnfinishedTasks(context.Context, []string) (map[string][]int
 
 func (*processes) Cancel(context.Context, []string) error { return nil }
 
-// carriedOut runs an experiment at a place, nil for here, and returns the files of its cells, by their paths.
+// carriedOut runs an experiment at a place (nil: here), and returns the content of its cells' files by path.
 func carriedOut(t *testing.T, source string, at *Place) map[string]string {
 	t.Helper()
 	spec, diags := decode.Source("x.hcl", []byte(source), decode.Options{})
@@ -131,8 +131,8 @@ func carriedOut(t *testing.T, source string, at *Place) map[string]string {
 	return files
 }
 
-// TestCellsOfAnotherProcess: a cell that runs as a task leaves the same files, with speed-ups, alternatives, contention,
-// predictions that follow the jobs, and checkpoints by a rule.
+// TestCellsOfAnotherProcess: a cell that runs as a task writes the same files as a local cell. The cells have
+// speed-ups, alternatives, contention, predictions from reports, and checkpoints by a rule.
 func TestCellsOfAnotherProcess(t *testing.T) {
 	const head = "experiment \"x\" { replicates = 2 }\n"
 	for name, source := range map[string]string{

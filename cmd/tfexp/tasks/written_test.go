@@ -14,8 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// A cell that is written down has the same work when it is read: how jobs speed up, in alternatives, in predictions and
-// where cores are divided.
+// A cell that is written and read has the same work: speed-ups, alternatives, predictions, and divided cores.
 func TestWrittenCells(t *testing.T) {
 	work := func(power int) simulated.Scaling {
 		return simulated.Scaling{Scaled: time.Minute, Threads: 2, SpeedUp: func(threads int) float64 { return float64(threads * power) }}
@@ -56,7 +55,7 @@ func TestWrittenCells(t *testing.T) {
 	if read.Simulation.Work[1].SpeedUp != nil || read.Simulation.Work[1].Alternatives()[1].SpeedUp != nil {
 		t.Error("what had no speed-up has one")
 	}
-	// A table is written once, however many jobs it is of.
+	// A table is written once, even if many jobs use it.
 	var w written
 	if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&w); err != nil || len(w.Speeds) != 3 ||
 		!slices.Equal(w.Speed, []int{0, -1, 0, -1, 1, 0, 2}) {
@@ -91,7 +90,7 @@ func TestWrittenCells(t *testing.T) {
 
 var errHere = errors.New("it runs here alone")
 
-// here is a part of a task that cannot be written down.
+// here is a part of a task that cannot be written.
 type here struct{ stages.TaskPart }
 
 func (here) GobEncode() ([]byte, error) { return nil, errHere }

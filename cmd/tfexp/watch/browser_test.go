@@ -10,7 +10,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Parts of the page: bars of the Gantt chart, bars with a length, points of the first curve of loss, its text.
+// These expressions count parts of the page: bars of the Gantt chart, bars with a length, points of the first loss
+// curve; and return its text.
 const (
 	bars   = `document.querySelectorAll("#gantt rect.span").length`
 	open   = `document.querySelectorAll("#gantt rect.span.open").length`
@@ -34,7 +35,7 @@ func TestInABrowser(t *testing.T) {
 	server := httptest.NewServer(watch.WebHandler(watch.NewFolder(run.Results),
 		watch.WebOptions{Every: 20 * time.Millisecond}))
 	defer server.Close()
-	defer server.CloseClientConnections() // the page listens for as long as it is open
+	defer server.CloseClientConnections() // the page keeps a connection open
 	p := resultstest.Open(t, server.URL+"/#/study", 390, 844, true)
 	p.Until("a job runs", bars+` === 1 && `+open+` === 1 && `+points+` === 1 && `+text+`.includes("a-1") && `+
 		text+`.includes("<b>none</b> is free") && `+text+`.includes("0 of 2 cells finished")`)

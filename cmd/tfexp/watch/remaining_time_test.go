@@ -8,7 +8,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// The remaining time falls while a cell runs, and rises when the cell takes longer than predicted: the others may, too.
+// The remaining time falls while a cell runs. It rises when the cell takes longer than predicted, because other cells
+// may too.
 func TestLeftMovesWithinACell(t *testing.T) {
 	x := &experiment{done: map[string]completeCell{}}
 	for _, name := range []string{"a-r1", "b-r1", "b-r2"} {
@@ -24,14 +25,14 @@ func TestLeftMovesWithinACell(t *testing.T) {
 	}
 }
 
-// Where the progress of the running cell is known, it says how long the cell takes, and so of the others.
+// The progress of the running cell shows how long the cell takes, and changes the prediction of other cells too.
 func TestLeftByProgress(t *testing.T) {
 	x := &experiment{done: map[string]completeCell{}, now: map[string]time.Time{"a-r1": time.Now().Add(-100 * time.Second)},
 		stands: map[string]*progressFollower{"a-r1": {last: &record.CellProgress{At: 90, Share: 0.9}, read: time.Now()}}}
 	for _, name := range []string{"a-r1", "b-r1"} {
 		x.plan.Cells = append(x.plan.Cells, record.CellRef{Cell: name, Policy: name[:1], Engine: "process", PredictedSeconds: 50})
 	}
-	if got := x.remainingTime(); got == nil || math.Abs(got.Seconds-120) > 20 || got.High < 120 { // 10 s of this one, and 110 s of the other
+	if got := x.remainingTime(); got == nil || math.Abs(got.Seconds-120) > 20 || got.High < 120 { // 10 s and 110 s
 		t.Errorf("%+v", got)
 	}
 	x.stands["a-r1"].last = &record.CellProgress{At: 90, Share: 0.5}
@@ -40,8 +41,8 @@ func TestLeftByProgress(t *testing.T) {
 	}
 }
 
-// Cells that take five times as long as predicted: after one of this run has finished, the others are expected to take as
-// long, although two of yesterday took no longer than predicted; two that run at the same time halve the time.
+// Cells take five times as long as predicted. After one cell of this run has finished, the others are expected to take
+// as long, although two earlier cells took their predicted time. Two cells at the same time halve the remaining time.
 func TestLeftLearnsFromFinishedCells(t *testing.T) {
 	began := time.Now().Add(-time.Hour)
 	x := &experiment{done: map[string]completeCell{}, now: map[string]time.Time{}, began: began}

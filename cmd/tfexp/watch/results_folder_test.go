@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// eventually waits for a condition at a later look.
+// eventually repeats a check until its condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !holds(); {
@@ -26,7 +26,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// GPUs that two jobs share are held once.
+// GPUs that two jobs share count once.
 func TestSharedGPUs(t *testing.T) {
 	run := watch.BeginRun(t)
 	run.Start("p-r1")
@@ -56,7 +56,7 @@ func TestSharedGPUs(t *testing.T) {
 	}
 }
 
-// A simulated cell that takes longer than a moment reports its state.
+// A simulated cell that runs for some time reports its state.
 func TestFollowsASimulatedCell(t *testing.T) {
 	run := watch.BeginRun(t)
 	run.Simulated()
@@ -87,7 +87,7 @@ func TestFollowsASimulatedCell(t *testing.T) {
 	}
 }
 
-// A run is followed from its plan to its end, while it writes.
+// A run is followed from its plan to its end, while it writes files.
 func TestFollowsARun(t *testing.T) {
 	run := watch.BeginRun(t)
 	f := watch.NewFolder(run.Results)
@@ -142,7 +142,7 @@ func TestFollowsARun(t *testing.T) {
 		t.Errorf("with the second job running: %+v, %v", c, err)
 	}
 
-	// The cell is disturbed, and runs again from its beginning.
+	// The cell was disturbed, so it runs again from its beginning.
 	run.Again()
 	run.Event(scheduler.Arrive, 0, nil)
 	if c, err = f.Cell("study", "p-r1"); err != nil || len(c.Spans) != 0 || len(c.Jobs) != 1 || len(c.Curves) != 0 {
@@ -226,7 +226,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// A folder from somebody else may hold malformed lines, and more data than can be drawn.
+// A folder from another user may have malformed lines, and more data than can be drawn.
 func TestHostileFiles(t *testing.T) {
 	run := watch.BeginRun(t)
 	run.Start("p-r1")

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// begun is a run in which a-1 runs on both cores and b-1 waits.
+// begun returns a run in which a-1 runs on both cores and b-1 waits.
 func begun(t *testing.T) *WrittenRun {
 	run := BeginRun(t)
 	run.Start("p-r1")
@@ -26,7 +26,7 @@ func begun(t *testing.T) *WrittenRun {
 	return run
 }
 
-// The picture fits every terminal from 20 columns and 5 rows on, with names as wide and as odd as may be.
+// The screen fits every terminal with at least 20 columns and 5 rows, for any names.
 func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	m := &screenModel{results: NewFolder(begun(t).Results)}
 	v := m.look("", "")

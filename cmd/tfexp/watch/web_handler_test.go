@@ -24,7 +24,7 @@ func handler(r *watch.WrittenRun) http.Handler {
 	return watch.WebHandler(watch.NewFolder(r.Results), watch.WebOptions{Version: "v1", Every: 5 * time.Millisecond})
 }
 
-// ask sends a request by a name of this machine.
+// ask sends a request with a host name of this machine.
 func ask(t *testing.T, h http.Handler, method, path string, change func(*http.Request)) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(method, path, nil)
@@ -79,7 +79,7 @@ func TestOnlyThisMachineReads(t *testing.T) {
 	}
 }
 
-// The page loads its own files only; content of results has no access to it.
+// The page may load only its own files. Content of results has no access to the page.
 func TestPolicies(t *testing.T) {
 	run := watch.BeginRun(t)
 	if err := os.WriteFile(filepath.Join(run.Dir, record.ReportFile), []byte("<script>fetch('/api/experiments')</script>"),
@@ -143,7 +143,7 @@ func TestNothingBesideTheFolder(t *testing.T) {
 	}
 }
 
-// stream reads events until one is as wanted.
+// stream reads events until an event fulfills wanted.
 func stream(t *testing.T, in *bufio.Scanner, event string, wanted func(data []byte) bool) {
 	t.Helper()
 	now := ""
@@ -158,7 +158,7 @@ func stream(t *testing.T, in *bufio.Scanner, event string, wanted func(data []by
 	t.Fatalf("the stream ended without the event %s: %v", event, in.Err())
 }
 
-// The output of a run reaches the page without a request; the end of the server ends the stream.
+// The page receives the output of a run without a new request. When the server ends, the stream ends.
 func TestStream(t *testing.T) {
 	run := watch.BeginRun(t)
 	ctx, stop := context.WithTimeout(context.Background(), 4*time.Minute)
@@ -199,7 +199,7 @@ func TestStream(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("the server ended with %v", err)
 	}
-	for in.Scan() { // to its end
+	for in.Scan() { // until the end of the stream
 	}
 }
 
