@@ -217,6 +217,9 @@ func (c *Change) worth() int {
 	return -1
 }
 
+// Same reports whether both sides have the same value in each pair.
+func (c *Change) Same() bool { return c.Finding == equal }
+
 // Word returns the verdict that tables show.
 func (c *Change) Word() string {
 	switch {

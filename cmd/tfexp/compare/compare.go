@@ -106,8 +106,21 @@ func compareFolders(a *command.App, before, after *record.Experiment, o *compare
 		return err
 	}
 	fmt.Fprintln(out)
+	same := 0 // rows without any difference, for which the table is enough
 	for _, r := range rows {
-		fmt.Fprintln(out, said(after.Plan, &r))
+		if c := analysis.ChangeOf(&r); c.Same() {
+			same++
+		} else {
+			fmt.Fprintln(out, said(after.Plan, &r))
+		}
+	}
+	switch {
+	case same == len(rows):
+		fmt.Fprintln(out, "Nothing has changed: all means are the same in both folders.")
+	case same == 1:
+		fmt.Fprintln(out, "In the other row the mean is the same.")
+	case same > 1:
+		fmt.Fprintf(out, "In the other %d rows the means are the same.\n", same)
 	}
 	unshared(out, was, unsharedBy(after, before))
 	unshared(out, is, unsharedBy(before, after))
