@@ -190,7 +190,8 @@ var progressStyles = []progressStyle{
 // Patterns of the sources of programs whose epochs count from 0, and from 1. The second has precedence.
 var (
 	fromZero = regexp.MustCompile(`range\(|enumerate\(`)
-	fromOne  = regexp.MustCompile(`(?i)epoch\W{0,6}\w+\s*\+\s*1|\(\s*epoch\s*\+\s*1|range\(\s*1\s*,|start\s*=\s*1\b`)
+	fromOne  = regexp.MustCompile(`(?i)epoch\W{0,6}\w+\s*\+\s*1|\(\s*epoch\s*\+\s*1|range\(\s*1\s*,|start\s*=\s*1\b` +
+		`|(?i:epoch)[^\n]*["']\s*(?:%\s*\(?|\.format\()\s*\w+\s*\+\s*1\b`) // the first value of a format
 )
 
 // findStyle returns the style in which a program prints its progress; without lines if no style is recognized.
