@@ -81,9 +81,9 @@ var otherLogs = []otherLog{
 	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+COMPLETED`), "what condor_history of " +
 		"HTCondor prints", condorTable, false},
 	{regexp.MustCompile(`(?m)^(?:Job id\s+Name\s+User\s|Job Id: \S+\s*\n\s+Job_Name = )`), "what qstat of PBS or " +
-		"Torque prints, the jobs of now",
+		"Torque prints, the current jobs",
 		"take the accounting log instead, in server_priv/accounting, and write each E record as a row", false},
-	{regexp.MustCompile(`(?m)^job-ID\s+prior\s+name\s`), "what qstat of Grid Engine prints, the jobs of now",
+	{regexp.MustCompile(`(?m)^job-ID\s+prior\s+name\s`), "what qstat of Grid Engine prints, the current jobs",
 		"take what  qacct -j  prints instead, and write each block as a row", false},
 	{regexp.MustCompile(`(?m)^(?:JOBID\s+USER\s+STAT\s+QUEUE\s|Job <\d+>.*\bUser <)`), "what bjobs or bhist of LSF " +
 		"prints",
@@ -98,7 +98,7 @@ var otherLogs = []otherLog{
 	{regexp.MustCompile(`(?m)^\s*JobID\s+.*\n[ -]*-{3,}\s+-{3,}`), "what sacct prints without --parsable2",
 		"print it again with  sacct --parsable2", true},
 	{regexp.MustCompile(`(?m)^\s*JOBID\s+PARTITION\s+NAME\s`), "a table of squeue in columns of a fixed width, the " +
-		"jobs of now",
+		"current jobs",
 		`print it again with  squeue -r -o "%i|%u|%P|%V|%l|%C|%b|%m|%D"`, true},
 	{regexp.MustCompile(`\A\d+(?:_[\d\[\]%,-]+)?(?:\.\w+)?\|[^\n]*\|\d{4}-\d\d-\d\dT[^\n]*\n`), "what sacct prints " +
 		"without the names of columns",
@@ -115,7 +115,7 @@ var otherLogs = []otherLog{
 		"print it again with  sacct -a -X --parsable2  in place of --yaml", true},
 	{regexp.MustCompile(`(?s)^\s*\{.*"plugin"\s*:.*"jobs"\s*:|^\s*\{.*"jobs"\s*:.*"plugin"\s*:`), "JSON of Slurm",
 		"print it again with  sacct -a -X --parsable2  in place of --json", true},
-	{regexp.MustCompile(`^\s*JobId=\d+ `), "what scontrol show job prints, the jobs of now",
+	{regexp.MustCompile(`^\s*JobId=\d+ `), "what scontrol show job prints, the current jobs",
 		"a replay needs jobs that have ended: print them with  sacct -a -X --parsable2", true},
 	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S`),
 		"a configuration of Slurm",
