@@ -37,8 +37,9 @@ func init() {
 	RegisterSource(RunTimeSource{Name: "oracle", Rank: 20, True: true, Doc: "the true ones (`oracle`)"})
 	RegisterSource(RunTimeSource{Name: "requested", Rank: 30, Asked: true, Doc: "the jobs' limits (`requested`)"})
 	RegisterSource(RunTimeSource{Name: "noisy", Rank: 40, Fitted: true, Call: true,
-		Doc: "fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error)"})
+		Doc: "the estimates of `fitted` with a random error (`noisy(sigma)`: sigma is the standard " +
+			"deviation of the log error)"})
 	RegisterSource(RunTimeSource{Name: "online", Rank: 50, Fitted: true, Follows: true,
-		Doc: "ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to " +
-			"begin with such an error)"})
+		Doc: "the estimates of `fitted`, corrected by the progress that jobs report while they run " +
+			"(`online`; or `online(sigma)`, to begin with such an error)"})
 }

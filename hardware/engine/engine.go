@@ -162,10 +162,10 @@ type Hardware struct {
 // PauseArg is the argument of hardware that says how jobs are paused.
 var PauseArg = schema.Arg{
 	Name: "pause", Type: schema.String, Default: `"hold"`, Allowed: []string{"hold", Checkpointed}, Example: `"checkpoint"`,
-	Doc: "What tfexp does to the programs of a paused job:\n- `hold`: they are stopped, and keep their memory and GPUs.\n" +
-		"- `checkpoint`: they are asked to write a checkpoint and to end, and are started again when the job resumes, " +
-		"perhaps on another node and other GPUs, as schedulers of clusters do.\n\nA program that ignores SIGTERM starts from " +
-		"the beginning.",
+	Doc: "What tfexp does with the programs of a paused job:\n- `hold`: stops them; they keep their " +
+		"memory and GPUs.\n- `checkpoint`: asks them to write a checkpoint and to end, and starts them again " +
+		"when the job resumes. They may then run on another node and other GPUs, as with cluster " +
+		"schedulers.\n\nA program that ignores SIGTERM starts from the beginning.",
 }
 
 // Checkpointed is the value of PauseArg with which a paused job saves its work and ends.

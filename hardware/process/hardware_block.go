@@ -89,10 +89,12 @@ type settings struct {
 
 var duetArg = schema.Arg{
 	Name: "duet", Type: schema.Bool, Default: "false", Example: "true",
-	Doc: "Whether compared cells of one replicate run at the same time, each on its own cores. What other programs and neighbors of a virtual machine do then slows all of them, and their " +
-		"difference is known better (duet benchmarking: Bulej et al., 2020). They slow each other as well: all have as many " +
-		"neighbors, so three cells on cores for two run one at a time. If the results of one are missing, the others run " +
-		"again with it. Such hardware has half of the machine's threads by default, and no GPUs.",
+	Doc: "Whether compared cells of one replicate run at the same time, each on its own cores. Other " +
+		"programs, and neighbors of a virtual machine, then slow all of these cells, so their difference is " +
+		"more precise (duet benchmarking: Bulej et al., 2020). The cells also slow each other. So each has " +
+		"the same number of neighbors: three cells on cores for two run one at a time. If the results of one " +
+		"cell are missing, the others run again with it. By default, such hardware has half of the machine's " +
+		"threads, and no GPUs.",
 }
 
 // duet reports whether compared cells of a hardware run at the same time.

@@ -82,10 +82,10 @@ type arguments struct {
 
 var kind = engine.Kind{
 	Name: "recorded", Rank: 40,
-	Doc: "replays recorded training runs in virtual time: replicate 1 takes the first run of a folder, replicate 2 the " +
-		"next, and the jobs of a cell one after the other. A job takes as long as its run took, and has its accuracy, cost " +
-		"and revocations. If its block has a `runtime`, the cell is simulated as well, and both are compared. Jobs cannot " +
-		"be paused or resized (experiments/papers/recorded_runs)",
+	Doc: "replays recorded training runs in virtual time. Replicate 1 takes the first run of a folder, " +
+		"replicate 2 the next. The jobs of a cell run one after the other. A job has the run time, accuracy, " +
+		"cost and revocations of its recorded run. If its block has a `runtime`, the cell is simulated as " +
+		"well, and both are compared. Jobs cannot be paused or resized (experiments/papers/recorded_runs)",
 	Traits: engine.Traits{Recorded: true},
 	Args:   schema.Described[arguments](source),
 	Decode: decode,

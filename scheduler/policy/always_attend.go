@@ -7,7 +7,7 @@ const AlwaysAttend Allocation = "always_attend"
 
 var _ = RegisterAllocation(AllocationChoice{
 	Choice: Choice{
-		Name: AlwaysAttend, Title: "Always attend", Doc: "what is free, up to its request", Place: 2,
+		Name: AlwaysAttend, Title: "Always attend", Doc: "the free cores, at most as many as it requests", Place: 2,
 	},
 	Partial: true, Allot: whatIsFree,
 })

@@ -10,7 +10,7 @@ const Any Nodes = "any"
 var _ = RegisterNodes(rule(NodesChoice{
 	Choice: Choice{
 		Name: Any, Title: "Any nodes", Place: 4,
-		Doc: "on any, wherever something is free: the first node first",
+		Doc: "on any nodes with free resources, from the first node on",
 	},
 	Place: cluster.PlaceAny,
 }))

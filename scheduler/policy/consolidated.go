@@ -10,8 +10,9 @@ const Consolidated Nodes = "consolidated"
 var _ = RegisterNodes(rule(NodesChoice{
 	Choice: Choice{
 		Name: Consolidated, Title: "Consolidated", Place: 2,
-		Doc: "on as few as would do if nothing ran, waiting for these; on nodes of one rack rather than of several; " +
-			"first where the most is free, and the rest, once one node has room for it, where the least is left free",
+		Doc: "on as few nodes as in an empty cluster, if possible in one rack; the job waits for them. " +
+			"It gets the nodes with the most free resources, and for its last part the node on which the " +
+			"least stays free",
 	},
 	Place: cluster.PlaceConsolidated,
 }))

@@ -4,6 +4,6 @@ package policy
 const FirstFit Backfill = "first_fit"
 
 var _ = RegisterBackfill(BackfillChoice{
-	Choice: Choice{Name: FirstFit, Title: "First fit", Doc: "any that fits", Place: 2},
+	Choice: Choice{Name: FirstFit, Title: "First fit", Doc: "any waiting job that fits", Place: 2},
 	Passes: true, OneByOne: true, New: newPass,
 })

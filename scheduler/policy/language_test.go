@@ -29,7 +29,7 @@ func TestWordsOfArguments(t *testing.T) {
 	for name, want := range map[string][4]string{
 		"order":      {"required", "", "", "Which job is next. "},
 		"preemption": {"", `"none"`, "`\"none\"`; `\"pause\"` under ", "Whether running jobs are paused for a waiting job "},
-		"victims":    {"", `"longest_run"`, "", "Which running jobs are paused first:\n- `longest_run`: jobs "},
+		"victims":    {"", `"longest_run"`, "", "Which running jobs are paused first:\n- `longest_run`: the jobs "},
 		"quantum": {"", "", "required by `round_robin`, `las`, `fair`, `gittins` and `priority_round_robin`, an error on others",
 			"How long a job runs before tfexp checks the order again; at least 1ms."},
 		"feedback": {"", "", "off", "The time after which the level of a waiting job improves by one, again and again. Only under the orders " +

@@ -7,7 +7,7 @@ const LongestRun VictimRule = "longest_run"
 
 var _ = RegisterVictims(VictimChoice{
 	Choice: Choice{
-		Name: LongestRun, Title: "Longest run first", Doc: "jobs that have run longest", Place: 1,
+		Name: LongestRun, Title: "Longest run first", Doc: "the jobs that have run longest", Place: 1,
 	},
 	Key: func(j scheduler.JobView) (began, cores int64) { return int64(j.Times().Began), int64(j.Request()) },
 })

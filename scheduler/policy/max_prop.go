@@ -19,7 +19,7 @@ const MaxProp Allocation = "max_prop"
 
 var _ = RegisterAllocation(AllocationChoice{
 	Choice: Choice{
-		Name: MaxProp, Title: "Proportional shares", Doc: "a share in proportion to its request", Place: 3,
+		Name: MaxProp, Title: "Proportional shares", Doc: "a share of the cores in proportion to its request", Place: 3,
 		Version: 2, // since version 2, running jobs grow to their shares when a job starts
 	},
 	Partial:   true,

@@ -4,5 +4,5 @@ package policy
 const OneNode Nodes = "one"
 
 var _ = RegisterNodes(NodesChoice{
-	Choice: Choice{Name: OneNode, Title: "One node", Doc: "on one, the first that has room", Place: 1},
+	Choice: Choice{Name: OneNode, Title: "One node", Doc: "on one node, the first that has room", Place: 1},
 })

@@ -18,9 +18,9 @@ const Pairs Placement = "pairs"
 var _ = RegisterPlacement(PlacementChoice{
 	Choice: Choice{
 		Name: Pairs, Title: "Pairs", Place: 3, Version: 2, Weighs: true,
-		Doc: "the order ranks each job with each of its alternatives, and the first of these pairs that has room starts: " +
-			"under `sjf` and `srtf` the job and free resource with the least predicted time; a job that was paused can go on " +
-			"with another one",
+		Doc: "all pairs of a job and an alternative are ranked, and the first pair with room starts; " +
+			"under `sjf` and `srtf` it is the pair with the shortest predicted time. A paused job can " +
+			"continue with another alternative",
 		Wants: []Want{
 			{Of: BackfillOf, Name: FirstFit, Implied: true,
 				Detail: "The placement \"pairs\" starts whatever pair has room, which implies backfill = \"first_fit\"."},

@@ -9,7 +9,7 @@ const PausePreemption Preemption = "pause"
 
 var _ = RegisterPreemption(PreemptionChoice{
 	Choice: Choice{
-		Name: PausePreemption, Title: "Preemption", Doc: "they are paused, and go on later", Place: 2,
+		Name: PausePreemption, Title: "Preemption", Doc: "running jobs are paused, and continue later", Place: 2,
 		Settings: []schema.Arg{replanning},
 	},
 	Pauses: true,

@@ -11,7 +11,7 @@ const PriorityTurns Order = "priority_round_robin"
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
 		Name: PriorityTurns, Title: "Priority in turns", Place: 13,
-		Doc:      "the best level, in turns within it",
+		Doc:      "the best level; its jobs take turns of a quantum",
 		Settings: []schema.Arg{Quantum, feedback},
 	},
 	RequeueAfterQuantum: true, Levels: true,

@@ -10,7 +10,7 @@ const RoundRobin Order = "round_robin"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: RoundRobin, Title: "Round robin", Doc: "in turns of a quantum", Place: 2,
+		Name: RoundRobin, Title: "Round robin", Doc: "jobs take turns of a quantum", Place: 2,
 		Settings: []schema.Arg{Quantum},
 	},
 	RequeueAfterQuantum: true,

@@ -10,7 +10,7 @@ const Spread Nodes = "spread"
 var _ = RegisterNodes(rule(NodesChoice{
 	Choice: Choice{
 		Name: Spread, Title: "Spread", Place: 3,
-		Doc: "spread: each unit on the node with the most room",
+		Doc: "each unit on the node with the most room",
 	},
 	Place: cluster.PlaceSpread,
 }))

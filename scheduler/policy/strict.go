@@ -4,5 +4,5 @@ package policy
 const Strict Allocation = "strict"
 
 var _ = RegisterAllocation(AllocationChoice{
-	Choice: Choice{Name: Strict, Title: "Full requests", Doc: "its full request or nothing", Place: 1},
+	Choice: Choice{Name: Strict, Title: "Full requests", Doc: "its full request, or it waits", Place: 1},
 })

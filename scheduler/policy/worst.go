@@ -7,7 +7,7 @@ const Worst VictimRule = "worst"
 
 var _ = RegisterVictims(VictimChoice{
 	Choice: Choice{
-		Name: Worst, Title: "Worst first", Doc: "jobs that come last in the order", Place: 3,
+		Name: Worst, Title: "Worst first", Doc: "the jobs that come last in the order", Place: 3,
 	},
 	Key: func(scheduler.JobView) (first, second int64) { return 0, 0 }, Last: true,
 })

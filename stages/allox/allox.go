@@ -66,7 +66,7 @@ type alloxSettings struct {
 var _ = policy.RegisterOrder(policy.OrderChoice{
 	Choice: policy.Choice{
 		Name: AlloX, Title: "AlloX",
-		Doc:   "the matching of jobs to resources that makes the mean JCT least",
+		Doc:   "the matching of jobs to resources with the shortest mean JCT",
 		Place: 9, Estimates: true, OfJobs: true, Settings: schema.Described[alloxSettings](source), Weighs: true,
 		Wants: []policy.Want{
 			byItself(policy.BackfillOf, policy.NoBackfill), byItself(policy.AllocationOf, policy.Strict),

@@ -14,7 +14,7 @@ const Series = "series"
 var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 40, Name: Series,
-		Doc: "metrics against a numeric axis of the matrix, one line for each policy",
+		Doc: "metrics over a numeric axis of the matrix, one line for each policy",
 		Args: []schema.Arg{
 			{Name: "metric", Type: schema.String, DefaultDoc: "the metrics that the experiment compares, and the main ones",
 				Example: `"mean_waiting"`},

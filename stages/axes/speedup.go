@@ -28,12 +28,12 @@ const Speedup = "speedup"
 var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 100, Name: Speedup,
-		Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the " +
-			"universal scalability law fitted to it",
+		Doc: "how many times faster jobs run along an axis, such as their number of threads, with fitted " +
+			"curves of Amdahl's law and the universal scalability law",
 		Args: []schema.Arg{
 			{Name: "metric", Type: schema.String, DefaultDoc: "`mean_service`", Example: `"mean_waiting"`},
 			{Name: "x", Type: schema.String, Required: true,
-				Doc: "the axis along which jobs get faster, such as that of their threads"},
+				Doc: "the axis along which jobs get faster, such as their number of threads"},
 		},
 		OnRequest: "its axis must be named",
 	},

@@ -92,7 +92,7 @@ func init() {
 	policy.RegisterOrder(policy.OrderChoice{
 		Choice: policy.Choice{
 			Name: Multifactor, Title: "Multifactor priority", Place: 15, Settings: schema.Args[factors](),
-			Doc:   "the highest weighted sum of age, fair share, size and others",
+			Doc:   "the greatest weighted sum of age, fair share, size and other factors",
 			Check: func(s policy.Settings) (string, error) { return "phase", checkPhase(s) },
 			Draws: func(s policy.Settings) bool { return s["phase"] == randomPhase },
 			Fits:  misfitsOf,

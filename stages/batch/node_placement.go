@@ -14,8 +14,8 @@ func init() {
 	policy.RegisterNodes(policy.NodesChoice{
 		Choice: policy.Choice{
 			Name: Filled, Title: "filled", Place: 5,
-			Doc: "divided over nodes that follow each other, one filled after the other: those of the smallest run of nodes " +
-				"with room for it, or else of the largest",
+			Doc: "over neighboring nodes, one filled after the other: on the smallest group of " +
+				"neighboring nodes with room, or else on the largest",
 		},
 		Place: func(s cluster.PlacementSite, unit cluster.Room, units int, nodes []int32) ([]int32, bool) {
 			p := packer{units: make([]int32, len(s.Free))}

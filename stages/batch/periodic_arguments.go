@@ -137,8 +137,8 @@ func init() {
 		Choice: policy.Choice{
 			Name: Periodic, Title: "Periodic backfill", Place: 6, Estimates: true, Wants: wants,
 			Settings: schema.Args[periodicArgs](), Fits: misfitsOf, Check: checkInstants,
-			Doc: "first those that come first, up to one that cannot start, at each event; then those that delay no " +
-				"reservation, in rounds",
+			Doc: "at each event the first jobs of the queue, up to one that cannot start; then, " +
+				"periodically, jobs that delay no reservation",
 		},
 		Passes: true,
 		New:    func(s policy.Setup) scheduler.Admitter { return newPeriodic(s) },

@@ -132,7 +132,8 @@ func block() *schema.Block {
 			{Label: "mlp", Doc: "A multilayer perceptron.", Args: schema.Args[mlpArgs]()},
 			{
 				Label: "cnn", Args: schema.Args[cnnArgs](),
-				Doc: "A convolutional network: 3×3 filters, 2×2 pooling after the first, a hidden layer.",
+				Doc: "A convolutional network: 3×3 filters, 2×2 pooling after the first convolution, and " +
+					"a hidden layer.",
 			},
 		},
 	})

@@ -139,7 +139,7 @@ var _ = schema.Document("clusterspeed", source)
 
 func init() {
 	language.RegisterRunTimeLaw(language.RunTimeLaw{
-		Name: "cluster", Decode: decode, Doc: "a `cluster` block has the law by which a job with roles trains",
+		Name: "cluster", Decode: decode, Doc: "a `cluster` block gives the speed of a job with roles",
 		Block: func() *schema.Block {
 			return schema.BlockFor[clusterArgs](schema.Block{Name: "cluster", Single: true})
 		},

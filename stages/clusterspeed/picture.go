@@ -19,8 +19,8 @@ const ClusterSpeed = "cluster_speed"
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 110, Name: ClusterSpeed,
-		Doc: "the speed of measured clusters against their workers, for each number of parameter servers, with " +
-			"the fitted law",
+		Doc: "the speed of measured clusters over their number of workers, for each number of parameter " +
+			"servers, with the fitted law",
 		Section: "estimates",
 	},
 	Draw: clusterSpeed,

@@ -20,7 +20,7 @@ const Kind = "containers"
 var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 90, Name: Kind,
-		Doc:     "what containers used over time",
+		Doc:     "the usage of containers over time",
 		OfCells: "pictures of what containers used",
 	},
 	Draw: func(d *plot.Data, a plot.Ask) ([]plot.Figure, error) { return containers(d, a.MaxCells) },

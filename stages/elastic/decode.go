@@ -216,7 +216,7 @@ var _ = schema.Document("elastic", source)
 func init() {
 	language.RegisterRunTimeLaw(language.RunTimeLaw{
 		Name: "elastic", Reads: []string{"gpu_rate"}, Decode: decode,
-		Doc: "an `elastic` block says how a job trains whose GPUs change",
+		Doc: "an `elastic` block describes how fast a job trains when its GPUs change",
 		Block: func() *schema.Block {
 			return schema.BlockFor[elasticArgs](schema.Block{Name: "elastic", Single: true})
 		},

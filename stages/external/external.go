@@ -76,7 +76,7 @@ func init() {
 		Choice: policy.Choice{
 			Name: External, Title: "external", Place: 14, Estimates: true, Wants: wants,
 			Settings: schema.Described[programArgs](source),
-			Doc:      "a program of yours, in any language, that is asked at each decision (docs/external.md)",
+			Doc:      "your own program decides, in any language (docs/external.md)",
 			Program: func(s policy.Settings) policy.Program {
 				a := argsOf(s)
 				return policy.Program{Command: a.Command, Files: a.Files, Learns: a.Learns}

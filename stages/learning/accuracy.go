@@ -20,7 +20,7 @@ const Accuracy = "accuracy"
 var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 45, Name: Accuracy,
-		Doc: "the accuracy that jobs reported, over the time since their start",
+		Doc: "the accuracy that jobs reported, over the time since they started",
 	},
 	Draw: func(d *plot.Data, _ plot.Ask) ([]plot.Figure, error) { return accuracies(d) },
 })

@@ -14,7 +14,7 @@ const Conservative policy.Backfill = "conservative"
 
 var _ = policy.RegisterBackfill(policy.BackfillChoice{
 	Choice: policy.Choice{
-		Name: Conservative, Title: "Conservative backfill", Doc: "jobs that do not delay any job before them",
+		Name: Conservative, Title: "Conservative backfill", Doc: "jobs that delay no job before them",
 		Place: 4, Version: 5, Estimates: true,
 	},
 	Passes: true, Reserves: true, Promises: true,

@@ -13,8 +13,8 @@ const EarliestFinish policy.Placement = "earliest_finish"
 var _ = policy.RegisterPlacement(policy.PlacementChoice{
 	Choice: policy.Choice{
 		Name: EarliestFinish, Title: "Earliest finish", Place: 2, Estimates: true,
-		Doc: "the alternative with which the job is predicted to end earliest, even if the job must wait for a faster " +
-			"resource; all waiting jobs are planned, so this implies `backfill = \"conservative\"`",
+		Doc: "the alternative with the earliest predicted end, even if the job must wait for it; all " +
+			"waiting jobs are planned, so this implies `backfill = \"conservative\"`",
 		Wants: []policy.Want{
 			{
 				Of: policy.BackfillOf, Name: Conservative, Implied: true,

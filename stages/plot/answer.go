@@ -17,7 +17,7 @@ const Answer = "answer"
 var _ = Register(Kind{
 	PictureKind: table.PictureKind{
 		Rank: 5, Name: Answer, Section: Answer, Always: true,
-		Doc: "the compared metric against the baseline, the best first",
+		Doc: "the compared metric relative to the baseline, the best variant first",
 	},
 	Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.answer() },
 })

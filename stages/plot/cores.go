@@ -51,7 +51,7 @@ var _ = Register(Kind{
 var _ = Register(Kind{
 	PictureKind: table.PictureKind{
 		Rank: 52, Name: Queue,
-		Doc:       "how many jobs wait, queued or paused",
+		Doc:       "the number of jobs that wait, before their start or paused",
 		OnRequest: "few experiments are about the queue",
 	},
 	Draw: func(d *Data, _ Ask) ([]Figure, error) {

@@ -19,7 +19,7 @@ const Fidelity = "fidelity"
 var _ = Register(Kind{
 	PictureKind: table.PictureKind{
 		Rank: 70, Name: Fidelity,
-		Doc:     "real cells above their simulation",
+		Doc:     "real cells above their simulations",
 		Section: "fidelity", OfCells: "schedules", AllCells: true,
 	},
 	Draw: func(d *Data, a Ask) ([]Figure, error) { return fidelity(d, a.MaxCells) },

@@ -19,7 +19,7 @@ const Predicted = "predicted"
 var _ = Register(Kind{
 	PictureKind: table.PictureKind{
 		Rank: 60, Name: Predicted,
-		Doc:     "predicted against actual run times",
+		Doc:     "predicted and actual run times",
 		Section: "estimates",
 	},
 	Draw: func(d *Data, _ Ask) ([]Figure, error) { return predicted(d) },

@@ -64,7 +64,7 @@ func init() {
 	policy.RegisterOrder(policy.OrderChoice{
 		Choice: policy.Choice{
 			Name: Cluster, Title: "The cluster's own", Place: 16, Wants: wants, Settings: schema.Described[clusterArgs](source),
-			Doc: "the cluster itself decides when jobs start, by its scheduler or by Kueue",
+			Doc: "the cluster decides when jobs start, by its own scheduler or by Kueue",
 		},
 		New: func(policy.Setup) scheduler.Ranker { return byArrival{} },
 	})

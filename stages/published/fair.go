@@ -15,7 +15,7 @@ const Fair policy.Order = "fair"
 
 var _ = policy.RegisterOrder(policy.OrderChoice{
 	Choice: policy.Choice{
-		Name: Fair, Title: "Fair sharing", Doc: "the user, then job, that had least", Place: 8,
+		Name: Fair, Title: "Fair sharing", Doc: "the user with the least core time, then the job with the least", Place: 8,
 		Settings: []schema.Arg{policy.Quantum},
 	},
 	RequeueAfterQuantum: true, RankDependsOnOthers: true,

@@ -18,7 +18,7 @@ const Gittins policy.Order = "gittins"
 var _ = policy.RegisterOrder(policy.OrderChoice{
 	Choice: policy.Choice{
 		Name: Gittins, Title: "Gittins index", Place: 11, Estimates: true,
-		Doc:      "the likeliest to end for the service that it takes",
+		Doc:      "the greatest chance to end soon, relative to the service that it takes",
 		Settings: []schema.Arg{policy.Quantum}, Wants: []policy.Want{impliesPause(Gittins)},
 	},
 	New: func(s policy.Setup) scheduler.Ranker { return newGittins(s.Run.Jobs) },

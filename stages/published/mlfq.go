@@ -23,7 +23,7 @@ var quanta = schema.Arg{
 var _ = policy.RegisterOrder(policy.OrderChoice{
 	Choice: policy.Choice{
 		Name: MLFQ, Title: "Multi-level feedback queues", Place: 12,
-		Doc:      "queues by how long jobs have run",
+		Doc:      "queues by the time that jobs have run",
 		Settings: []schema.Arg{quanta}, Wants: []policy.Want{impliesPause(MLFQ)},
 		Check: func(s policy.Settings) (string, error) { _, err := quantaOf(s); return quanta.Name, err },
 	},

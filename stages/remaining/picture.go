@@ -16,7 +16,7 @@ const Picture = "remaining"
 var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 65, Name: Picture,
-		Doc:     "predicted against actual time to the target loss",
+		Doc:     "predicted and actual time to the target loss",
 		Section: "estimates",
 	},
 	Draw: func(d *plot.Data, _ plot.Ask) ([]plot.Figure, error) { return remaining(d) },

@@ -4,5 +4,6 @@ import "github.com/tfexp/tfexp/estimator"
 
 var lossCurve = estimator.RegisterSource(estimator.RunTimeSource{
 	Name: "loss_curve", Rank: 60, Fitted: true, Follows: true,
-	Doc: "the same, and from the losses of jobs with a `target_loss` when they will reach it (`loss_curve`)",
+	Doc: "as `online`; and for jobs with a `target_loss`, the time at which their losses will reach it " +
+		"(`loss_curve`)",
 })

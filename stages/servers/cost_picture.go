@@ -26,7 +26,8 @@ const CostTime = "cost_time"
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 112, Name: CostTime,
-		Doc: "what configurations cost against the time that they take, with those that no other beats in both",
+		Doc: "cost and time of each configuration; the ones that no other configuration beats in both " +
+			"are marked",
 	},
 	Draw: costTime,
 })

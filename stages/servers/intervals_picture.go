@@ -25,8 +25,8 @@ const Intervals = "intervals"
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 118, Name: Intervals,
-		Doc: "how long jobs that lose their servers take, by the interval between their checkpoints, with those of " +
-			"Young and Daly",
+		Doc: "run times of jobs that lose their servers, over the interval between their checkpoints, " +
+			"with the intervals of Young and of Daly",
 		Args: []schema.Arg{
 			{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations",
 				Example: `"interval_s"`},

@@ -23,7 +23,7 @@ const Lifetimes = "lifetimes"
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 114, Name: Lifetimes,
-		Doc: "how long servers live: the laws or measured curves of their nodes, and the lives in the runs",
+		Doc: "lifetimes of servers: the distributions in the file, and the lifetimes in the runs",
 	},
 	Draw: lifetimes,
 })

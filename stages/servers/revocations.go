@@ -23,7 +23,8 @@ const Revocations = "revocations"
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 116, Name: Revocations,
-		Doc: "which servers of each run were taken away, and how soon: one column for each run, one tile for each server",
+		Doc: "when servers of each run were taken away: one column for each run, and one tile for each " +
+			"server",
 	},
 	Draw: revocations,
 })

@@ -22,7 +22,8 @@ const Regret = "regret"
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 140, Name: Regret, Section: "answer",
-		Doc: "how far the best settings so far are behind the best there are, by trial, with intervals over replicates",
+		Doc: "regret by trial: how much worse the best settings so far are than the best possible ones, " +
+			"with intervals over replicates",
 	},
 	Draw: regret,
 })

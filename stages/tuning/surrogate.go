@@ -29,7 +29,8 @@ const Surrogate = "surrogate"
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 141, Name: Surrogate,
-		Doc: "what a model of the trials expects of the objective along each setting, and over the two that matter most",
+		Doc: "the objective that a model of the trials expects for each setting, and over the two most " +
+			"important settings",
 	},
 	Draw: surrogates,
 })

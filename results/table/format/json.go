@@ -12,12 +12,12 @@ import (
 var (
 	// JSON is the format that writes one list of JSON objects.
 	JSON = formats.Add(Format{
-		Name: "json", Doc: "a list of JSON objects; what is not known is null",
+		Name: "json", Doc: "a list of JSON objects; unknown values are null",
 		Write: func(w io.Writer, t *table.Table) error { return objects(w, t.Columns, each(t), "[\n", ",\n", "\n]\n") },
 	})
 	// Lines is the format that writes one JSON object per line.
 	Lines = formats.Add(Format{
-		Name: "jsonl", Doc: "JSON objects, one per line; what is not known is null",
+		Name: "jsonl", Doc: "JSON objects, one per line; unknown values are null",
 		Write: func(w io.Writer, t *table.Table) error { return WriteJSONLines(w, t.Columns, each(t)) },
 	})
 )

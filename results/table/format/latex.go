@@ -11,7 +11,7 @@ import (
 )
 
 var _ = formats.Add(Format{
-	Name: "latex", Doc: "a tabular of LaTeX with the rules of the package booktabs, and rounded numbers", ForPeople: true,
+	Name: "latex", Doc: "a LaTeX tabular with rounded numbers and the rules of the package booktabs", ForPeople: true,
 	Write: func(w io.Writer, t *table.Table) error {
 		out := bufio.NewWriter(w)
 		columns := ""

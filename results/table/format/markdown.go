@@ -9,7 +9,7 @@ import (
 )
 
 var _ = formats.Add(Format{
-	Name: "markdown", Doc: "a table of Markdown, with rounded numbers", ForPeople: true,
+	Name: "markdown", Doc: "a Markdown table with rounded numbers", ForPeople: true,
 	Write: func(w io.Writer, t *table.Table) error {
 		out := bufio.NewWriter(w)
 		escape := strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;")

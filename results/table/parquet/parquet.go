@@ -21,7 +21,7 @@ import (
 
 func init() {
 	format.Register(format.Format{
-		Name: "parquet", Doc: "Apache Parquet, for pandas, DuckDB and the like; what is not known is null",
+		Name: "parquet", Doc: "Apache Parquet, for pandas, DuckDB and similar programs; unknown values are null",
 		Write: write,
 	})
 }

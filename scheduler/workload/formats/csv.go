@@ -18,8 +18,8 @@ import (
 // CSV is the format in which tfexp writes workloads: a table that can hold all facts.
 var CSV = &Format{
 	Name: "csv", Rank: 3, Endings: []string{".csv"}, Holds: Everything,
-	Doc: "What `tfexp export workload` writes. A file holds everything about a job; job blocks only say which program " +
-		"it runs.",
+	Doc: "The output of `tfexp export workload`. The file has all properties of jobs; job blocks only " +
+		"name the programs.",
 	Reader: readCSV, Writer: WriteCSV,
 }
 

@@ -103,14 +103,15 @@ const TableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Prioritie
 
 var _ = Register(&Format{
 	Name: "table", Rank: 10, Holds: TableHolds,
-	Doc: "Any CSV file with a line that names its columns, in UTF-8 or UTF-16: `columns` says which are which, " +
-		"and only `arrival` is needed. Lines that begin with `#` are left out, and so are titles: up to 20 lines " +
-		"before the first that has all names of `columns`. Instants are numbers of `unit` or dates; dates, and " +
-		"numbers of more than 10⁸ s, count from the first arrival. Dates are like `2024-03-12 10:03:01`, `12 Mar " +
-		"2024 10:03`, `Mar 12 10:03:01 2024` or `12/03/2024 10:03`. Times are numbers of `unit`, like " +
-		"`1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, GPUs and nodes " +
-		"may be like `1,024` or `150%`, and GPUs a list of those that were used, like `0,1,2`. A column like " +
-		"`cpu=4,mem=16G,gres/gpu:a100=2` can be the column of threads, GPUs, memory and nodes at once.",
+	Doc: "Any CSV file with a line of column names, in UTF-8 or UTF-16. `columns` tells tfexp " +
+		"what the columns are; only `arrival` is required. Lines that begin with `#` are left out, and also " +
+		"up to 20 lines before the line with all names of `columns`. Instants are numbers of `unit`, or " +
+		"dates. Dates, and numbers of more than 10⁸ s, count from the first arrival. Dates are like " +
+		"`2024-03-12 10:03:01`, `12 Mar 2024 10:03`, `Mar 12 10:03:01 2024` or `12/03/2024 10:03`. Times are " +
+		"numbers of `unit`, like `1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of " +
+		"threads, GPUs and nodes may be like `1,024` or `150%`. GPUs may be a list of the used ones, like " +
+		"`0,1,2`. A column like `cpu=4,mem=16G,gres/gpu:a100=2` can be the column of threads, GPUs, memory " +
+		"and nodes at once.",
 	Args:   TableSchema(),
 	Reader: (&Layout{}).Read,
 })

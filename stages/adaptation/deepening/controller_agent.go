@@ -8,8 +8,9 @@ import (
 
 var _ = Register(Kind{
 	Rank: 10, Name: "agent", Random: true, Learns: true,
-	Doc: "A policy network that is trained by the algorithm REINFORCE. Without `train_on`, `curriculum` and `leave_out` it has " +
-		"learned on the scenario in which it decides: there is one agent for each scenario and seed.",
+	Doc: "A policy network that the algorithm REINFORCE trains. Without `train_on`, `curriculum` and " +
+		"`leave_out`, there is one agent for each scenario and seed, trained on the scenario in which it " +
+		"decides.",
 	Args: append(schema.Described[AgentArgs](source),
 		runsArg("the sequence that it would take, then by those that promise to improve most on the best run")),
 	New: func(w DecisionInputs) Decider {

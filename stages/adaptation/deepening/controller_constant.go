@@ -16,7 +16,8 @@ var _ = Register(Kind{
 
 var _ = Register(Kind{
 	Rank: 40, Name: "best_constant", Oracle: true,
-	Doc: "Takes the sequence with the greatest mean accuracy over all scenarios. No controller can know it before the end: it is what an agent must beat.",
+	Doc: "Takes the sequence with the greatest mean accuracy over all scenarios. No controller can know " +
+		"this sequence beforehand; agents should be better.",
 	New: func(w DecisionInputs) Decider {
 		return fixedSequence(w.Table, bestMeans(append([]*OutcomeTable{w.Table}, w.Others...), 1)[0])
 	},

@@ -10,7 +10,9 @@ import (
 
 var _ = Register(Kind{
 	Rank: 42, Name: "best_predicted", Elsewhere: true,
-	Doc: "Takes the sequence with the greatest accuracy that the other scenarios predict, from the effects of decisions and of pairs of decisions. Pairs count with and without their order. An effect counts as far as it holds in all scenarios and is more than the noise of single trainings.",
+	Doc: "Takes the sequence with the greatest accuracy that the other scenarios predict, from the " +
+		"effects of decisions and of pairs of decisions. Pairs count with and without their order. The more " +
+		"an effect varies between scenarios or with the noise of single trainings, the less it counts.",
 	Args: []schema.Arg{
 		runsArg("the sequence that is predicted to be best, then by those that promise to improve most on the best run"),
 	},

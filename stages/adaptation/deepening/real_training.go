@@ -39,7 +39,8 @@ func (r *RealTrainings) Sequences() int {
 
 var _ = Register(Kind{
 	Rank: 5, Name: "exhaustive", Makes: true,
-	Doc: "Really trains a network by every sequence of actions, and writes the outcomes to `table.csv`. It is no answer itself, so it is not ranked. It needs `job`.",
+	Doc: "Really trains a network by every sequence of actions, and writes the outcomes to `table.csv`. " +
+		"It decides nothing, so it is not ranked. It needs `job`.",
 	New: func(w DecisionInputs) Decider { return fixedSequence(w.Table, 0) },
 })
 

@@ -29,17 +29,15 @@ const Fields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,Timel
 var _ = formats.Register(&formats.Format{
 	Name: "accounting", Rank: 19,
 	Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.GPUs | formats.Users,
-	Doc: "What Slurm's `sacct -a -X -P -D -o " + Fields + "` prints, for policies with partitions and accounts: a " +
-		"job " +
-		"has its account, partition, quality of service, time limit and features, and its cores are divided over " +
-		"nodes by " +
-		"the policy. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs must be there. The class of a " +
-		"job is " +
-		"its partition. Jobs that never started are left out; of one that was started several times the last time " +
-		"counts.",
+	Doc: "The output of Slurm's `sacct -a -X -P -D -o " + Fields + "`, for policies with partitions and accounts. A " +
+		"job has the account, partition, quality of service, time limit and features in the file, and the policy " +
+		"divides its cores over nodes. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs are required. " +
+		"A job's class is its partition. Jobs that never started are left out. If a job was started several times, " +
+		"its last start counts.",
 	Args: []schema.Arg{{
 		Name: "cluster", Type: schema.String, DefaultDoc: "the only one of the file.",
-		Doc:     "The cluster whose jobs are read, if the file has the column `Cluster`. Those of others are left out.",
+		Doc: "The cluster whose jobs are read, if the file has the column `Cluster`. Jobs of other " +
+			"clusters are left out.",
 		Example: `"alpha"`,
 	}, {
 		Name: "default_memory", Type: schema.StringMap, DefaultDoc: "none.",

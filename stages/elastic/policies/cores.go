@@ -10,8 +10,8 @@ import (
 )
 
 // onCoresDoc is the end of an order's description in the reference.
-const onCoresDoc = "on hardware without GPUs, simulated or real, it divides the cores among malleable jobs, by their " +
-	"predicted run times on them"
+const onCoresDoc = "; without GPUs, cores are divided among malleable jobs by their " +
+	"predicted run times"
 
 // sizes returns the units of the divided resource by node: GPUs, or cores if the cluster has no GPUs.
 func sizes(c scheduler.Cluster) (capacity []int, cores bool) {

@@ -10,7 +10,7 @@ import (
 
 var _ = register(policy.Choice{
 	Name: "optimus", Title: "Optimus",
-	Doc:   "GPUs where they save most of the remaining time" + onCoresDoc,
+	Doc:   "each further GPU goes to the job whose remaining time it shortens most" + onCoresDoc,
 	Place: 41, Version: 2,
 }, Needs{Trains: true}, func(policy.Setup) decider { return optimus{} }, true)
 

@@ -17,7 +17,7 @@ var restartDelay = schema.Arg{
 
 var _ = register(policy.Choice{
 	Name: "pollux", Title: "Pollux",
-	Doc:   "GPUs and batch sizes by goodput" + onCoresDoc,
+	Doc:   "GPUs and batch sizes are chosen together, by goodput" + onCoresDoc,
 	Place: 42, Version: 2, Settings: []schema.Arg{restartDelay},
 }, Needs{Trains: true, Batches: true}, newPollux, false)
 

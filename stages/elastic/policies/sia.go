@@ -28,7 +28,7 @@ type siaSettings struct {
 
 var _ = register(policy.Choice{
 	Name: "sia", Title: "Sia",
-	Doc:   "GPUs of several types by goodput, exactly" + onCoresDoc,
+	Doc:   "GPUs of several types by goodput, with an exact solution" + onCoresDoc,
 	Place: 43, Version: 2,
 	Settings: append([]schema.Arg{restartDelay}, schema.Described[siaSettings](source)...),
 }, Needs{Trains: true, Batches: true}, newSia, false)

@@ -7,7 +7,7 @@ import (
 
 var _ = Register(Kind{
 	Name: "fifo", Title: "First in, first out", Place: 7, Idle: true,
-	Doc: "the fastest free devices by arrival",
+	Doc: "by arrival, each job gets the fastest free devices",
 	New: func(o Options) Divider {
 		if o.Blind {
 			return &fifoBlind{chance: NewChance(o.Seed), on: map[int32]int{}}

@@ -4,7 +4,7 @@ import "slices"
 
 var _ = Register(Kind{
 	Name: "isolated", Title: "Isolated", Place: 8,
-	Doc:     "an even part of each type of device for each job, also of types of GPU on which it cannot run",
+	Doc:     "each of n jobs has 1/n of the devices of each type, also of types of GPU on which it cannot run",
 	Version: 1,
 	New:     func(Options) Divider { return isolated{} },
 })

@@ -6,14 +6,14 @@ import (
 
 var _ = Register(Kind{
 	Name: "max_min", Title: "Max-min fairness", Place: 1,
-	Doc:   "the slowest job as fast as possible",
+	Doc:   "the slowest job is as fast as possible",
 	Packs: true,
 	New:   func(Options) Divider { return maxMin{} },
 })
 
 var _ = Register(Kind{
 	Name: "water_filling", Title: "Water filling", Place: 2,
-	Doc: "as `max_min`; then the second slowest job as fast as possible, and so on",
+	Doc: "as `max_min`; then the second slowest job is as fast as possible, and so on",
 	New: func(Options) Divider { return waterFilling{} },
 })
 

@@ -12,7 +12,7 @@ const DRF policy.Order = "drf"
 
 var _ = registerDominant(policy.Choice{
 	Name: DRF, Title: "DRF", Place: 12,
-	Doc: "the user whose dominant share is smallest",
+	Doc: "the user with the smallest dominant share",
 }, func(s *userShares) scheduler.Ranker { return &dominantShares{s} })
 
 type dominantShares struct{ *userShares }

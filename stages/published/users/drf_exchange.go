@@ -19,7 +19,7 @@ var gpuCores = schema.Arg{
 
 var _ = registerDominant(policy.Choice{
 	Name: DRFExchange, Title: "DRF with exchange", Place: 12, Estimates: true,
-	Doc:      "as `drf_sjf`, with cores and GPUs as one resource",
+	Doc:      "as `drf_sjf`, but a GPU counts as a number of cores",
 	Settings: []schema.Arg{gpuCores},
 }, func(s *userShares) scheduler.Ranker { return &exchanged{s, s.settings.Number(gpuCores.Name)} })
 

@@ -11,7 +11,7 @@ const DRFSJF policy.Order = "drf_sjf"
 
 var _ = registerDominant(policy.Choice{
 	Name: DRFSJF, Title: "DRF with SJF", Place: 12, Estimates: true,
-	Doc: "as `drf`, the shortest of the user's jobs first",
+	Doc: "as `drf`, but the shortest of the user's jobs first",
 }, func(s *userShares) scheduler.Ranker { return &dominantShortest{s} })
 
 type dominantShortest struct{ *userShares }

@@ -12,7 +12,7 @@ const EachResource policy.Order = "each_resource"
 
 var _ = registerShared(policy.Choice{
 	Name: EachResource, Title: "Equal share of each resource", Place: 13, Estimates: true,
-	Doc: "each resource shared among the users by itself",
+	Doc: "each resource is shared among the users separately",
 }, policy.PlaceFirst, func(s *userShares) scheduler.Ranker { return &eachResource{s} })
 
 type eachResource struct{ *userShares }

@@ -10,7 +10,7 @@ const EqualShare policy.Order = "equal_share"
 
 var _ = registerShared(policy.Choice{
 	Name: EqualShare, Title: "Equal share", Place: 13, PairEstimates: true,
-	Doc: "users with static parts of the cluster",
+	Doc: "each user has a fixed part of the cluster",
 }, policy.Pairs, func(s *userShares) scheduler.Ranker { return &parted{s} })
 
 type parted struct{ *userShares }

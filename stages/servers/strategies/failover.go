@@ -8,8 +8,8 @@ import (
 var _ = register(Choice{
 	Choice: policy.Choice{
 		Name: "failover", Title: "Failover", Place: 6,
-		Doc: "a spot server in the first of the regions that has one, else one on demand; a job keeps its server until " +
-			"it is taken away",
+		Doc: "a spot server in the first region that has one, otherwise a server on demand; a job keeps " +
+			"its server until it is taken away",
 	},
 	Strategy: Func(Failover), Spot: true, OnDemand: true,
 })

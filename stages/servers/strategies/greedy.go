@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
-var _ = byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4, 2,
+var _ = byDeadline("greedy", "Greedy", "spot servers; without one, the job waits as long as its deadline allows", 4, 2,
 	Greedy)
 
 // Greedy uses spot servers whenever they are available, and otherwise waits without a server as long as the deadline

@@ -7,7 +7,7 @@ import (
 
 var _ = register(Choice{
 	Choice: policy.Choice{
-		Name: "on_demand", Title: "On demand", Place: 2, Doc: "servers on demand, from the first tick to the last",
+		Name: "on_demand", Title: "On demand", Place: 2, Doc: "servers on demand all the time",
 	},
 	Strategy: Func(Always), OnDemand: true,
 })

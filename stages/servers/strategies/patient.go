@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
-var _ = byDeadline("patient", "Patient", "the server that costs least in expectation up to the deadline, by how "+
-	"long spot servers have stayed and been away so far", 7, 3, Patient)
+var _ = byDeadline("patient", "Patient", "a spot server, a server on demand or no server, by the lowest expected "+
+	"cost until the deadline", 7, 3, Patient)
 
 // The strategy computes in steps of whole ticks. A deadline is at most mostSteps away, and a start takes at most
 // startSteps. The length of a step follows from the deadline alone, so results do not depend on the speed of the

@@ -38,7 +38,7 @@ func ask() map[string]*Choice {
 		Example: `"uniform_progress"`, Summary: "%s servers",
 	})
 	policy.RegisterChoice(Provisioning, policy.Choice{
-		Name: "fixed", Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever happens to jobs",
+		Name: "fixed", Title: "Fixed servers", Place: 1, Doc: "as the `node` blocks say, independently of jobs",
 	})
 	return map[string]*Choice{}
 }

@@ -7,7 +7,7 @@ import (
 
 var _ = register(Choice{
 	Choice: policy.Choice{
-		Name: "spot", Title: "Spot only", Place: 3, Doc: "spot servers whenever there are any, and nothing else",
+		Name: "spot", Title: "Spot only", Place: 3, Doc: "spot servers if any are available; otherwise the job waits",
 	},
 	Strategy: Func(SpotOnly), Spot: true,
 })

@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
-var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand where a job is behind even "+
+var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand while the job is behind even "+
 	"progress to its deadline", 5, 2, UniformProgress)
 
 // UniformProgress changes to a server on demand if the job is behind even progress to the deadline and no spot server

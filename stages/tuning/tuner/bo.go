@@ -8,10 +8,10 @@ import (
 
 var _ = Register(Method{
 	Name: "bo", Title: "Bayesian optimization", Inputs: true,
-	Doc: "is Bayesian optimization: a Gaussian process (Matérn 5/2, a length-scale for each setting, fitted, " +
-		"and averaged over others that are likely after few trials) and the expected improvement over the best value " +
-		"seen, times the probability that the constraints hold; with " +
-		"`context` blocks it also chooses how large a part of the whole tells most for its cost",
+	Doc: "is Bayesian optimization with a Gaussian process (Matérn 5/2, with a fitted length-scale for " +
+		"each setting; after few trials, averaged over other likely length-scales). It takes the greatest " +
+		"expected improvement over the best value so far, times the probability that the constraints hold. " +
+		"With `context` blocks, it also chooses the part of the whole with the most information per cost",
 	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 		return p.model(trials, surrogate.Matern52, nil)
 	},

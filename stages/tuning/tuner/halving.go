@@ -9,8 +9,9 @@ import (
 
 var _ = Register(Method{
 	Name: "halving", Title: "successive halving", NeedsContext: true,
-	Doc: "is successive halving without waiting (ASHA): settings are drawn at random and tried in the cheapest " +
-		"`context`, and the best third of those that were tried there goes on to the next, up to the one that counts",
+	Doc: "is asynchronous successive halving (ASHA): it tries random settings in the cheapest `context`. " +
+		"The best third of them is tried in the next larger one, and so on up to the context that counts for " +
+		"the result",
 	Suggest: halving,
 })
 

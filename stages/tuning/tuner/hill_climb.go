@@ -10,8 +10,8 @@ import (
 
 var _ = Register(Method{
 	Name: "hill_climb", Title: "hill climbing",
-	Doc: "begins with the initial settings, changes one setting by one step, and keeps what is better; where no " +
-		"step helps, it begins again at random",
+	Doc: "begins with the initial settings, and changes one setting by one step at a time. It keeps " +
+		"improvements; if no step improves the objective, it begins again at random",
 	Suggest: hillClimb,
 })
 

@@ -8,7 +8,7 @@ import (
 
 var _ = Register(Method{
 	Name: "lhs", Title: "Latin hypercube",
-	Doc: "spreads all trials over the space beforehand, as a centered Latin hypercube",
+	Doc: "spreads all trials over the space at the start, as a centered Latin hypercube",
 	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 		seen := tried(trials)
 		design := p.Space.LatinHypercube(max(p.Trials, 1), rand.New(rand.NewPCG(p.Seed, 0)))

@@ -8,7 +8,8 @@ import (
 
 var _ = Register(Method{
 	Name: "selftf", Title: "SelfTF's variant",
-	Doc: "is the variant of SelfTF (arXiv 1810.02935), for comparison: the kernel exp(−‖Δ‖/ℓ) with ℓ = 1, never fitted",
+	Doc: "is Bayesian optimization as in SelfTF (arXiv 1810.02935), for comparison: the kernel is " +
+		"exp(−‖Δ‖/ℓ) with ℓ = 1, which is not fitted",
 	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 		h := &surrogate.Hyper{Signal: 1, Noise: math.Sqrt(selfTFNoise)}
 		for range p.Space {

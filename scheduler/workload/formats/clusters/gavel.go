@@ -21,14 +21,15 @@ import (
 var _ = formats.Register(&formats.Format{
 	Name: "gavel", Rank: 8, Endings: []string{".trace"},
 	Holds: formats.GPUs | formats.Deadlines,
-	Doc: "The traces of Gavel: one job per line, with the fields job type, command, working directory, name of the steps " +
-		"argument, whether it needs a data directory, steps, workers, priority weight, SLO and arrival in seconds, " +
-		"separated by tabs. A job's class is its type; it requests one thread and one GPU for each worker. Its deadline " +
-		"is the SLO, in seconds after its arrival; below 0 for none. The run times follow from `throughputs`. Lines with " +
-		"12 fields, as the simulator of Shockwave has them, have after the workers how the batch size changes, and " +
-		"before the arrival the run time, which is not read. By `accordion` and `gns` the batch size changes at epochs " +
-		"that the model, its batch size and its workers decide, as far as `throughputs` has the larger one; a job's " +
-		"speed is then the average over its training.",
+	Doc: "The traces of Gavel: one job per line, with fields separated by tabs. The fields are job type, " +
+		"command, working directory, name of the steps argument, whether it needs a data directory, steps, " +
+		"workers, priority weight, SLO and arrival in seconds. A job's class is its type; it requests one " +
+		"thread and one GPU for each worker. Its deadline is the SLO, in seconds after its arrival; an SLO " +
+		"below 0 means no deadline. The run times follow from `throughputs`. Shockwave's simulator has lines " +
+		"with 12 fields: after the workers comes the way in which the batch size changes, and before the " +
+		"arrival the run time, which is not read. With `accordion` and `gns` the batch size changes at epochs " +
+		"that depend on the model, its batch size and its workers, if `throughputs` has the larger batch " +
+		"size. The job's speed is then the average over its training.",
 	Reader: readGavel,
 })
 

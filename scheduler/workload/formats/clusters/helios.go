@@ -6,8 +6,8 @@ import "github.com/tfexp/tfexp/scheduler/workload/formats"
 // Deep Learning Workloads in Large-Scale GPU Datacenters", SC 2021).
 var _ = formats.Register(&formats.Format{
 	Name: "helios", Rank: 13, Holds: formats.TableHolds,
-	Doc: "A log of the Helios clusters (`cluster_log.csv`): a job's run time is its `duration`, its class its virtual " +
-		"cluster. Jobs with an empty `duration` never ran.",
+	Doc: "A log of the Helios clusters (`cluster_log.csv`). A job's run time is its `duration`, and its " +
+		"class is its virtual cluster. Jobs with an empty `duration` never ran.",
 	Args: formats.TableSchema(),
 	Reader: (&formats.Layout{Unused: unused("helios", ""), Columns: map[string][]string{
 		formats.FactJob: {"job_id"}, formats.FactUser: {"user"}, formats.FactClass: {"vc"}, formats.FactGPUs: {"gpu_num"}, formats.FactThreads: {"cpu_num"},

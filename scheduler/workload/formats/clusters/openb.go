@@ -11,9 +11,10 @@ import (
 // Workloads with Fragmentation Gradient Descent", USENIX ATC 2023).
 var _ = formats.Register(&formats.Format{
 	Name: "openb", Rank: 19, Holds: formats.TableHolds,
-	Doc: "The list of pods of Alibaba's GPU cluster of 2023 (`openb_pod_list_default.csv`): `cpu_milli` are thousandths of " +
-		"a core, rounded up; a job arrives at `creation_time` and ran from `scheduled_time` to `deletion_time`; its class is " +
-		"its quality of service. A job that asks for a part of a GPU (`gpu_milli`) has the whole one: their number is said.",
+	Doc: "The list of pods of Alibaba's GPU cluster of 2023 (`openb_pod_list_default.csv`). Cores are " +
+		"`cpu_milli` / 1000, rounded up. A job arrives at `creation_time` and ran from `scheduled_time` to " +
+		"`deletion_time`; its class is its quality of service. A job that requests a part of a GPU " +
+		"(`gpu_milli`) gets a whole one; tfexp reports how many do.",
 	Begins: func(line string) bool {
 		names := strings.Split(line, ",")
 		return slices.Contains(names, "gpu_milli") && slices.Contains(names, "creation_time")

@@ -13,10 +13,10 @@ func init() {
 	}
 	formats.Register(&formats.Format{
 		Name: "pai", Rank: 14, Holds: formats.TableHolds,
-		Doc: "The task table of Alibaba's PAI (`pai_task_table.csv`, without a line of column names): a row is a job, " +
-			"of `inst_num` like instances, whose `plan_gpu` and `plan_cpu` are hundredths of a device; their sums are " +
-			"rounded up. Its class is the name of the task. The table has no times of submission: jobs arrive when they " +
-			"started.",
+		Doc: "The task table of Alibaba's PAI (`pai_task_table.csv`, without a line of column names). " +
+			"Each row is a job with `inst_num` equal instances, whose `plan_gpu` and `plan_cpu` are " +
+			"hundredths of a device; their sums are rounded up. A job's class is the name of its task. The " +
+			"table has no submission times, so jobs arrive when they started.",
 		Args: formats.TableSchema(),
 		Reader: (&formats.Layout{
 			Unused:  unused("pai", ""),

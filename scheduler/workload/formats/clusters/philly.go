@@ -23,11 +23,11 @@ import (
 // Clusters for DNN Training Workloads", ATC 2019).
 var _ = formats.Register(&formats.Format{
 	Name: "philly", Rank: 12, Holds: formats.TableHolds,
-	Doc: "The log of Microsoft's Philly: `cluster_job_log`, a list of jobs in JSON, or a CSV file derived from it " +
-		"(columns such as `jobid`, `submitted_time`, `duration` or `run_time`, `gpus` or `num_gpus`, `vc`, `user`). A " +
-		"job's GPUs are those of its last attempt, on as many nodes if each has the same number; its run time is the " +
-		"sum of all attempts; its class is its virtual cluster. Jobs without an attempt that began and ended never " +
-		"ran.",
+	Doc: "The log of Microsoft's Philly: `cluster_job_log`, a list of jobs in JSON, or a CSV file made " +
+		"from it (with columns such as `jobid`, `submitted_time`, `duration` or `run_time`, `gpus` or " +
+		"`num_gpus`, `vc`, `user`). A job has the GPUs of its last attempt. It has the nodes of that attempt " +
+		"if each had the same number of GPUs. Its run time is the sum over all attempts, and its class is its " +
+		"virtual cluster. Jobs without a complete attempt never ran.",
 	Args:   formats.TableSchema(),
 	Reader: readPhilly,
 })

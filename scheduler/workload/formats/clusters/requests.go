@@ -26,8 +26,9 @@ import (
 var _ = formats.Register(&formats.Format{
 	Name: "requests", Rank: 1, Endings: []string{".requests", ".req"},
 	Holds: formats.Priorities | formats.Resizes, FromJobBlocks: formats.Memory | formats.GPUs | formats.Nodes | formats.Sizes,
-	Doc: "A line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`. The wait is the time " +
-		"to the next line, also as a list of one, `[41.23]`; an update changes the request of an instance. A job's class is its image or job.",
+	Doc: "A line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`. The " +
+		"wait is the time until the next line; it may be written as a list of one number, `[41.23]`. An " +
+		"update changes the request of an instance. A job's class is its image or job.",
 	Args:   []schema.Arg{formats.UnitArg},
 	Reader: readRequests, Writer: writeRequests,
 })

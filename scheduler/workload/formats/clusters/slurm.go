@@ -18,11 +18,12 @@ func unused(table, reader string) func([]string) (string, error) {
 // The output of Slurm's commands sacct and squeue.
 var _ = formats.Register(&formats.Format{
 	Name: "sacct", Rank: 17, Holds: formats.TableHolds,
-	Doc: "What `sacct --parsable2` (or `--parsable`) prints of one's own cluster, with a line of column names; for " +
-		"example `sacct -a -X -P -o " +
-		"JobID,User,Partition,Submit,Start,End,TimelimitRaw,ReqCPUS,ReqMem,AllocTRES,NNodes,State`. The class of a " +
-		"job is its partition. Steps of jobs are left out and counted; jobs that never started, or have not ended, too. " +
-		"Without `-X`, and with `MaxRSS,NTasks`, steps say how much memory jobs used: the report compares it with `ReqMem`.",
+	Doc: "The output of `sacct --parsable2` (or `--parsable`) on your cluster, with a line of column " +
+		"names: `sacct -a -X -P -o " +
+		"JobID,User,Partition,Submit,Start,End,TimelimitRaw,ReqCPUS,ReqMem,AllocTRES,NNodes,State`, for " +
+		"example. A job's class is its partition. Steps of jobs, and jobs that have not started or not ended, " +
+		"are left out and counted. Without `-X`, and with `MaxRSS,NTasks`, steps show how much memory jobs " +
+		"used, and the report compares it with `ReqMem`.",
 	Begins: func(line string) bool {
 		names := strings.Split(line, "|")
 		if slurm.FixedWidth(line) { // let the reader return its error, with the remedy
@@ -51,8 +52,9 @@ var _ = formats.Register(&formats.Format{
 
 var _ = formats.Register(&formats.Format{
 	Name: "squeue", Rank: 18, Holds: formats.TableHolds,
-	Doc: "What waits and runs on one's own cluster now: `squeue -r -o \"%i|%u|%P|%V|%l|%C|%b|%m|%D\"`. The class of a " +
-		"job is its partition. How long it will run is not known: it is taken to use up its time limit.",
+	Doc: "The jobs that wait and run on your cluster now: the output of `squeue -r -o " +
+		"\"%i|%u|%P|%V|%l|%C|%b|%m|%D\"`. A job's class is its partition. Run times are unknown, so each job " +
+		"runs until its time limit.",
 	Args: formats.TableSchema(),
 	Reader: (&formats.Layout{
 		Unused:    unused("squeue", "squeue"),

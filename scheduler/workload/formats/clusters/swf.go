@@ -23,10 +23,10 @@ var _ = formats.Register(&formats.Format{
 	Begins: func(line string) bool { return strings.HasPrefix(line, ";") },
 	Name:   "swf", Rank: 2, Endings: []string{".swf"},
 	Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.Users, NeedsRunTimes: true,
-	Doc: "The Standard Workload Format. A job requests the processors in the field for requested processors, or else " +
-		"the allocated ones. Its class is `job`, its user `user-<number>`, its memory the requested or else the used " +
-		"memory of each processor. Lines of partial executions (status 2 to 4) and of jobs that were cancelled before " +
-		"they ran (status 5) are left out.",
+	Doc: "The Standard Workload Format. A job requests the requested processors, or the allocated ones " +
+		"if that field is empty. Its class is `job`, and its user is `user-<number>`. Its memory is the " +
+		"requested or else the used memory of each processor. Lines of partial executions (status 2 to 4) and " +
+		"of jobs that were cancelled before they ran (status 5) are left out.",
 	Args: []schema.Arg{formats.UnitArg, {
 		Name: "memory", Type: schema.Bool, Default: `true`,
 		Doc: "Whether jobs request the memory in the file, not in their job blocks. Only " +
