@@ -32,7 +32,7 @@ var Queries = stages.RegisterPlanMember("sizes", 60, func(x stages.PlanMemberInp
 var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 35, Name: Picture, Section: plot.Answer,
-		Doc:       "the curve of each `size` block with its bound",
+		Doc:       "the metric of each `size` block over its axis, with the bound",
 		OnRequest: "it needs a `size` block",
 	},
 	Draw: func(d *plot.Data, _ plot.Ask) (all []plot.Figure, err error) {

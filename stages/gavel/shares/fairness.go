@@ -4,7 +4,7 @@ import "github.com/tfexp/tfexp/scheduler/lp"
 
 var _ = Register(Kind{
 	Name: "finish_time_fairness", Title: "Finish-time fairness", Place: 3,
-	Doc:     "the smallest greatest finish-time ratio",
+	Doc:     "the greatest finish-time ratio of a job is minimal",
 	Version: 1,
 	New:     func(Options) Divider { return &finishTime{alone: map[int32]apart{}} },
 })
