@@ -249,7 +249,7 @@ func TestFailures(t *testing.T) {
 		{"out of memory", func(j *launch.Job) {
 			j.Memory = 16 << 20
 			j.Argv[2] = "x=0123456789abcdef; while true; do x=$x$x; done"
-		}, "killed for lack of memory: it needs more than its limit of 16 MiB"},
+		}, "killed because its memory ran out: it needs more than its limit of 16 MiB"},
 		{"time limit", func(j *launch.Job) { j.Limit = 200 * time.Millisecond }, "time limit of 200ms"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -118,7 +118,7 @@ func (f containerExit) outcome(j *launch.Job) (scheduler.State, string) {
 	case f.exit == 0:
 		return scheduler.Finished, ""
 	case f.oom:
-		text = "killed for lack of memory"
+		text = "killed because its memory ran out"
 		if j.Memory > 0 {
 			text += fmt.Sprintf(": it needs more than its limit of %d MiB (memory in the job block)", j.Memory>>20)
 		}

@@ -139,7 +139,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	if p := s.Platform; p != "" && (!strings.HasPrefix(p, "linux/") || p == "linux/") {
 		problems = append(problems, engine.Problem{
 			Arg: "platform", Summary: "Not a platform",
-			Detail: fmt.Sprintf("platform is like \"linux/amd64\" or \"linux/arm64\"; this is %q.", p),
+			Detail: fmt.Sprintf("The platform %q is invalid: write \"linux/amd64\" or \"linux/arm64\".", p),
 		})
 	}
 	if len(b.Nodes) == 0 {
@@ -170,7 +170,8 @@ func checkHost(node int, v engine.Values) []engine.Problem {
 	}
 	return []engine.Problem{{
 		Node: node, Arg: "host", Summary: "Not a Docker host",
-		Detail: fmt.Sprintf("%q is not the address of a Docker daemon: it is like \"unix:///var/run/docker.sock\" or "+
+		Detail: fmt.Sprintf("%q is not the address of a Docker daemon: write an address like "+
+			"\"unix:///var/run/docker.sock\" or "+
 			"\"tcp://node1:2375\".", host),
 	}}
 }

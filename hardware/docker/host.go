@@ -89,7 +89,8 @@ func (h *Host) negotiate(ctx context.Context) error {
 		return h.Explain(err)
 	}
 	if ping.APIVersion != "" && versions.LessThan(ping.APIVersion, MinAPI) {
-		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("its API has version %s, and tfexp needs %s", ping.APIVersion, MinAPI),
+		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("its API has version %s, but tfexp needs at least "+
+			"%s", ping.APIVersion, MinAPI),
 			Hint: "install Docker 20.10 or later"}
 	}
 	h.api.NegotiateAPIVersionPing(ping)
@@ -100,7 +101,8 @@ func (h *Host) negotiate(ctx context.Context) error {
 	}
 	h.Version, h.CPUs, h.Memory, h.Name = info.ServerVersion, info.NCPU, info.MemTotal, info.Name
 	if info.OSType != "" && info.OSType != "linux" {
-		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("it runs %s containers, and tfexp needs Linux ones", info.OSType),
+		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("it runs %s containers, but tfexp needs Linux "+
+			"containers", info.OSType),
 			Hint: "switch the daemon to Linux containers"}
 	}
 	return nil
@@ -128,7 +130,7 @@ func (h *Host) Explain(err error) error {
 		e.Hint = "add yourself to the group docker (sudo usermod -aG docker $USER) and log in again, or run tfexp as root"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
 		e.Text = "it does not answer"
-		e.Hint = "look at its log (journalctl -u docker), and restart it if it hangs"
+		e.Hint = "read its log (journalctl -u docker), and restart it if it does not respond"
 	case IsUnreachable(err):
 		e.Text = "no daemon answers"
 		e.Hint = "start it (" + StartInstructions() + "), or set DOCKER_HOST to one that runs; then tfexp doctor shows it"
@@ -240,7 +242,7 @@ func (h *Host) inspect(ctx context.Context, name, platform string) (string, erro
 	if want := ParsePlatform(platform); want != nil && (found.Os != want.OS || found.Architecture != want.Architecture) {
 		return "", &DaemonError{Host: h.URL, Text: fmt.Sprintf("the image %q is for %s/%s, not for %s", name, found.Os,
 			found.Architecture, platform),
-			Hint: fmt.Sprintf("fetch the other one: docker pull --platform %s %s", platform, name)}
+			Hint: fmt.Sprintf("pull the image for the other platform: docker pull --platform %s %s", platform, name)}
 	}
 	return found.ID, nil
 }

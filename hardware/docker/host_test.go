@@ -23,7 +23,7 @@ func TestConnect(t *testing.T) {
 	for _, test := range []struct{ name, url, text, hint string }{
 		{"no socket", "unix:///no/such.sock", "no daemon answers", "systemctl start docker"},
 		{"nobody listens", "tcp" + strings.TrimPrefix(closed.URL, "http"), "no daemon answers", "DOCKER_HOST"},
-		{"too old", fakeDaemon(t, "1.40", nil), "its API has version 1.40, and tfexp needs 1.41", "Docker 20.10"},
+		{"too old", fakeDaemon(t, "1.40", nil), "its API has version 1.40, but tfexp needs at least 1.41", "Docker 20.10"},
 		{"windows", windows, "it runs windows containers", "Linux containers"},
 		{"no address", "docker.sock", "unable to parse docker host", "a host is written"},
 	} {

@@ -525,7 +525,7 @@ func outcome(pod *pod, j *launch.Job) string {
 	case t == nil:
 		return strings.TrimSpace("its pod failed: " + pod.Status.Reason + " " + pod.Status.Message)
 	case t.Reason == "OOMKilled":
-		text := "killed for lack of memory"
+		text := "killed because its memory ran out"
 		if j.Memory > 0 {
 			text += fmt.Sprintf(": it needs more than its limit of %d MiB (memory in the job block)", j.Memory>>20)
 		}

@@ -112,7 +112,8 @@ func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Probl
 	n := total(h.Cluster)
 	if host.Threads > 0 && n.Threads > host.Threads {
 		add("threads", "More threads than the machine has",
-			"The hardware %q has %s, but this machine has %d, and the engine %q binds jobs to real ones.",
+			"The hardware %q has %s, but this machine has %d, and the engine %q binds jobs to real cores. "+
+				"Reduce threads, or simulate the experiment.",
 			h.Name, schema.Plural(n.Threads, "thread"), host.Threads, h.Kind.Name)
 	}
 	if duet(h) && host.Threads > 0 && 2*n.Threads > host.Threads && n.Threads <= host.Threads {
@@ -121,10 +122,12 @@ func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Probl
 			schema.Plural(2*n.Threads, "thread"), host.Threads, host.Threads/2)
 	}
 	if duet(h) && n.GPUs > 0 {
-		add(duetArg.Name, "A duet of cells with GPUs", "The hardware %q has GPUs, which its cells cannot share.", h.Name)
+		add(duetArg.Name, "A duet of cells with GPUs", "The hardware %q has GPUs, which two cells cannot share. "+
+			"Remove gpus or duet.", h.Name)
 	}
 	if host.MemoryBytes > 0 && n.Memory > host.MemoryBytes {
-		add("memory", "More memory than the machine has", "The hardware %q has %s, but this machine has %s.",
+		add("memory", "More memory than the machine has", "The hardware %q has %s, but this machine has %s. "+
+			"Reduce memory.",
 			h.Name, schema.FormatSize(n.Memory), schema.FormatSize(host.MemoryBytes))
 	}
 	if n.GPUs > host.GPUs {
@@ -153,7 +156,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Prob
 func noGPUs(host engine.Host, need string) engine.Problem {
 	has := fmt.Sprintf("this machine has %d that tfexp may use", host.GPUs)
 	if host.GPUs == 0 {
-		has = "this machine has none"
+		has = "this machine has no GPUs"
 		if host.NoGPUs != "" {
 			has += " (" + host.NoGPUs + ")"
 		}

@@ -161,7 +161,8 @@ func simulate(s engine.Simulation) (scheduler.Engine, error) {
 	all := of(s.Hardware).runs
 	first := (s.Replicate - 1) * len(s.Jobs)
 	if len(all) < first+len(s.Jobs) {
-		return nil, fmt.Errorf("there are %d recorded runs, and this cell needs the runs %d to %d", len(all), first+1,
+		return nil, fmt.Errorf("the folder has %d recorded runs, but this cell needs the runs %d to %d: reduce "+
+			"the replicates or the jobs", len(all), first+1,
 			first+len(s.Jobs))
 	}
 	e := &Engine{began: make([]time.Duration, len(s.Jobs)), price: of(s.Hardware).WorkerPrice}
@@ -189,7 +190,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	for i := range news {
 		n := &news[i]
 		if n.Kind == scheduler.JobEnded && n.State == scheduler.Finished && !e.runs[n.Job].Whole {
-			n.State, n.Reason = scheduler.Failed, "its records end before its last step"
+			n.State, n.Reason = scheduler.Failed, "its recorded run ends before the last step"
 		}
 	}
 	return now, news, err

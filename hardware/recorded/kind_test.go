@@ -46,7 +46,7 @@ func TestDecode(t *testing.T) {
 		{map[string]any{"runs": "runs", "steps": 100, "unfinished": "skip"}, "", "", 1},
 		{map[string]any{}, "", "runs must name", 0},
 		{map[string]any{"runs": "elsewhere"}, "runs", "no such file", 0},
-		{map[string]any{"runs": "runs", "columns": map[string]string{"x": "y"}}, "columns", `no fact "x"`, 0},
+		{map[string]any{"runs": "runs", "columns": map[string]string{"x": "y"}}, "columns", `"x" is not a property of runs`, 0},
 		{map[string]any{"runs": "runs", "columns": map[string]string{"step": "it"}}, "runs", "name the columns", 0},
 	} {
 		got, problems := decode(block(t, c.set))
@@ -105,7 +105,7 @@ func TestReplay(t *testing.T) {
 	}
 	s.Replicate = 2
 	if _, err := simulate(s); err == nil || !strings.Contains(err.Error(),
-		"there are 2 recorded runs, and this cell needs the runs 3 to 4") {
+		"the folder has 2 recorded runs, but this cell needs the runs 3 to 4") {
 		t.Errorf("error %v", err)
 	}
 }

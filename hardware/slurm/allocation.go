@@ -228,9 +228,10 @@ func (p *nodePool) takeGrant(a *allocation, job, list string) error {
 		return err
 	}
 	if len(names) < len(a.nodes) {
-		return UnavailableError(fmt.Errorf("the allocation %s has %d nodes, and the hardware %q has %d", job, len(names),
+		return UnavailableError(fmt.Errorf("the allocation %s has %d nodes, but the hardware %q has "+
+			"%d", job, len(names),
 			p.hw.Name,
-			len(a.nodes)), "ask for a larger allocation, or change nodes in the file")
+			len(a.nodes)), "request a larger allocation, or change nodes in the hardware block")
 	}
 	names = names[:len(a.nodes)]
 	probe, err := NewFolderProbe(p.session.run.Dir)

@@ -119,9 +119,9 @@ func TestCheck(t *testing.T) {
 		hint    string
 	}{
 		{"good", Request{Nodes: 3, Time: time.Hour}, "exit 0", "", ""},
-		{"a partition that is not there", Request{Partition: "gpu"}, "exit 0", `called "gpu"; there are main, small, old`, "sinfo"},
-		{"too many nodes", Request{Nodes: 4}, "exit 0", "4 nodes are asked for", "fewer nodes"},
-		{"too many nodes for a job", Request{Partition: "small", Nodes: 1, Time: time.Hour}, "exit 0", "1h0m0s are asked for",
+		{"a partition that is not there", Request{Partition: "gpu"}, "exit 0", `called "gpu"; the partitions are main, small, old`, "sinfo"},
+		{"too many nodes", Request{Nodes: 4}, "exit 0", "the request is for 4 nodes", "fewer nodes"},
+		{"too many nodes for a job", Request{Partition: "small", Nodes: 1, Time: time.Hour}, "exit 0", "the request is for 1h0m0s",
 			"less time"},
 		{"a partition that is down", Request{Partition: "old"}, "exit 0", "not up", "sinfo"},
 		{"a quota", Request{}, `echo "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)" >&2; exit 1`,

@@ -64,8 +64,8 @@ func shared(ctx context.Context, partition string) hardware.Check {
 	case errors.Is(err, ErrNotShared):
 		c.Status, c.Text, c.Hint = hardware.Warn, err.Error(), SharedFolderHint
 	case errors.Is(err, ErrBusy):
-		c.Status, c.Text = hardware.Warn, "not known whether nodes see "+dir+": "+err.Error()
-		c.Hint = "look again when a node is free"
+		c.Status, c.Text = hardware.Warn, "it is unknown whether nodes see "+dir+": "+err.Error()
+		c.Hint = "run tfexp doctor again when a node is free"
 	case err != nil:
 		c.Status, c.Text, c.Hint = hardware.Warn, err.Error(), "choose another folder"
 	default:

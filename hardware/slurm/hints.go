@@ -19,13 +19,13 @@ var advice = []struct{ part, hint string }{
 		`wait until some of your jobs have ended ("squeue --me"), or let more cells share a task with --batch`},
 	{"account",
 		`"sacctmgr show associations user=$USER" lists your accounts; name one with account = "…" or --sbatch account=…`},
-	{"qos specification", `"sacctmgr show qos" lists what there is; set qos = "…" or --sbatch qos=…`},
+	{"qos specification", `"sacctmgr show qos" lists the qualities of service; set qos = "…" or --sbatch qos=…`},
 	{"feature specification", `"sinfo -o %f" lists the features of nodes; change constraint`},
 	{"generic resource", `"sinfo -o %G" lists the generic resources of nodes; change gres or gpus`},
-	{"node configuration", `ask for fewer nodes or cores ("sinfo -o '%P %D %c %m %G'" lists what the partitions have)`},
-	{"node count", `ask for fewer nodes ("sinfo -o '%P %D'" lists how many the partitions have)`},
-	{"more processors", `ask for fewer threads ("sinfo -o '%P %c'" lists the cores of nodes)`},
-	{"time limit", `ask for less time ("sinfo -o '%P %l'" lists the limits of the partitions)`},
+	{"node configuration", `request fewer nodes or cores ("sinfo -o '%P %D %c %m %G'" lists what the partitions have)`},
+	{"node count", `request fewer nodes ("sinfo -o '%P %D'" lists how many the partitions have)`},
+	{"more processors", `request fewer threads ("sinfo -o '%P %c'" lists the cores of nodes)`},
+	{"time limit", `request less time ("sinfo -o '%P %l'" lists the limits of the partitions)`},
 	{"temporarily unavailable",
 		`the queue of the cluster is full ("scontrol show config" has MaxJobCount): try again later, or let ` +
 			`more cells share a task with --batch`},
@@ -47,7 +47,7 @@ func Hint(err error) string {
 			return a.hint
 		}
 	}
-	return `"tfexp doctor" looks at the cluster`
+	return `run "tfexp doctor" to check the cluster`
 }
 
 // UnavailableError returns an error that says that the cluster is unavailable because of err, with a hint.

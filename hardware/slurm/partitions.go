@@ -56,7 +56,7 @@ func ParseFields(line string) map[string]string {
 }
 
 // ErrNoPartition is wrapped by errors that say that the cluster has no partition to submit to.
-var ErrNoPartition = errors.New("partition name: there is none")
+var ErrNoPartition = errors.New("no valid partition name")
 
 // CheckRequest checks whether the cluster could ever grant a request. It makes two calls and queues nothing. The error
 // describes the problem, and Hint suggests a remedy.
@@ -72,9 +72,11 @@ func CheckRequest(ctx context.Context, r Request) error {
 	if i < 0 && !strings.Contains(r.Partition, ",") {
 		names := schema.Each(all, func(p Partition) string { return p.Name })
 		if r.Partition == "" {
-			return fmt.Errorf("default %w; there are %s", ErrNoPartition, strings.Join(names, ", "))
+			return fmt.Errorf("%w: no default partition is set; name one of "+
+				"%s", ErrNoPartition, strings.Join(names, ", "))
 		}
-		return fmt.Errorf("%w called %q; there are %s", ErrNoPartition, r.Partition, strings.Join(names, ", "))
+		return fmt.Errorf("%w: none is called %q; the partitions are "+
+			"%s", ErrNoPartition, r.Partition, strings.Join(names, ", "))
 	}
 	if i >= 0 {
 		if err := all[i].holds(r); err != nil {
@@ -97,14 +99,16 @@ func (p Partition) holds(r Request) error {
 	nodes := max(r.Nodes, 1)
 	switch {
 	case !p.Up:
-		return fmt.Errorf("partition name %q takes no jobs now: it is not up", p.Name)
+		return fmt.Errorf("partition name %q: the partition is not up, so it takes no jobs now", p.Name)
 	case nodes > p.Nodes:
-		return fmt.Errorf("node count: %d nodes are asked for, and the partition %q has %d", nodes, p.Name, p.Nodes)
+		return fmt.Errorf("node count: the request is for %d nodes, but the partition %q has "+
+			"%d", nodes, p.Name, p.Nodes)
 	case p.MaxNodes > 0 && nodes > p.MaxNodes:
-		return fmt.Errorf("node count: %d nodes are asked for, and a job in the partition %q may have %d",
+		return fmt.Errorf("node count: the request is for %d nodes, but a job in the partition %q may have at most %d",
 			nodes, p.Name, p.MaxNodes)
 	case p.MaxTime > 0 && r.Time > p.MaxTime:
-		return fmt.Errorf("time limit: %s are asked for, and a job in the partition %q may have %s", r.Time, p.Name,
+		return fmt.Errorf("time limit: the request is for %s, but a job in the partition %q may have at most "+
+			"%s", r.Time, p.Name,
 			p.MaxTime)
 	}
 	return nil

@@ -37,13 +37,16 @@ func (p *nodePool) assignNodes(a *allocation, job string, names []string, found 
 		case !ok:
 			return fmt.Errorf("the node %s of the allocation %s did not answer", names[i], job)
 		case len(s.cpus) < want.Threads:
-			return UnavailableError(fmt.Errorf("the node %s has %d cores for the allocation %s, and the hardware %q has %d",
+			return UnavailableError(fmt.Errorf("the node %s has %d cores for the allocation %s, but the "+
+				"hardware %q has %d",
 				s.name,
-				len(s.cpus), job, p.hw.Name, want.Threads), "ask for nodes with more cores, or for fewer threads in the file")
+				len(s.cpus), job, p.hw.Name, want.Threads), "request nodes with more cores, or reduce threads "+
+				"in the hardware block")
 		case len(s.gpus) < want.GPUs:
-			return UnavailableError(fmt.Errorf("the node %s has %d GPUs for the allocation %s, and the hardware %q has %d",
+			return UnavailableError(fmt.Errorf("the node %s has %d GPUs for the allocation %s, but the hardware "+
+				"%q has %d",
 				s.name,
-				len(s.gpus), job, p.hw.Name, want.GPUs), "ask for them with gres, or for fewer gpus in the file")
+				len(s.gpus), job, p.hw.Name, want.GPUs), "request them with gres, or reduce gpus in the hardware block")
 		}
 		p.slots[v] = s
 		if p.user != nil {

@@ -20,7 +20,7 @@ const SharedFolderPatience = 5 * time.Second
 var ErrNotShared = errors.New("the folder is not shared with the nodes")
 
 // ErrBusy is wrapped by errors that say that no node was free to check the folder.
-var ErrBusy = errors.New("no node was free to look")
+var ErrBusy = errors.New("no node was free to check the folder")
 
 // SharedFolderHint is the remedy for ErrNotShared.
 const SharedFolderHint = "put results on a file system that all nodes mount, with --out (often your home or a " +
@@ -74,9 +74,9 @@ func (p *FolderProbe) Judge(out string, err error) error {
 	back, _ := folder.ReadFile(filepath.Split(p.token + ".back"))
 	switch {
 	case !strings.Contains(out, "seen") || string(back) != "tfexp\n":
-		return fmt.Errorf("%w: %s is another one there, or missing", ErrNotShared, p.dir)
+		return fmt.Errorf("%w: %s is missing there, or is a different folder", ErrNotShared, p.dir)
 	case !strings.Contains(out, "program"):
-		return fmt.Errorf("%w: the nodes do not have tfexp at the path that it has here", ErrNotShared)
+		return fmt.Errorf("%w: the nodes have no tfexp at the path that it has on this machine", ErrNotShared)
 	}
 	return nil
 }

@@ -106,12 +106,12 @@ func (d *programAdmitter) readReady(answer []byte) error {
 	d.ready.Ask = cmp.Or(d.ready.Ask, askAlways)
 	switch r := &d.ready; {
 	case r.Type != "ready":
-		return fmt.Errorf("its first answer is %s, want {\"type\":\"ready\",\"protocol\":%d}", excerpt(answer),
+		return fmt.Errorf("its first answer is %s, but must be {\"type\":\"ready\",\"protocol\":%d}", excerpt(answer),
 			ProtocolVersion)
 	case r.Protocol != ProtocolVersion:
 		return fmt.Errorf("it uses version %d of the protocol, but this tfexp needs version %d", r.Protocol, ProtocolVersion)
 	case r.Ask != askAlways && r.Ask != askWaiting:
-		return fmt.Errorf("its first answer has ask = %q, want %q or %q", r.Ask, askAlways, askWaiting)
+		return fmt.Errorf("its first answer has ask = %q, but ask must be %q or %q", r.Ask, askAlways, askWaiting)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (d *programAdmitter) HeldBack(v scheduler.View, job int32) string {
 	if why, ok := d.waits[v.Job(job).Job().Name]; ok && why != "" {
 		return why
 	}
-	return "the policy did not start it"
+	return "the policy's program did not start it"
 }
 
 // NextWakeup implements scheduler.TimedPolicy.
@@ -167,10 +167,10 @@ func (d *programAdmitter) close(out *record.Cell) {
 			err = d.readState(answer)
 		}
 		if end := d.process.waitForExit(exitPatience); err == nil && end != "" {
-			err = d.process.withStderr("it ended badly: " + end)
+			err = d.process.withStderr("it did not exit as it should: " + end)
 		}
 		if err != nil && out.Error == "" {
-			out.Error = fmt.Sprintf("policy %q: when the cell was over: %v", d.cell.Policy, err)
+			out.Error = fmt.Sprintf("policy %q: at the end of the cell: %v", d.cell.Policy, err)
 		}
 	} else {
 		d.process.kill("its answer is wrong")
@@ -188,11 +188,11 @@ func decodeAnswer(answer []byte, into any) error {
 	from.DisallowUnknownFields()
 	err := from.Decode(into)
 	if err == nil && from.More() {
-		err = fmt.Errorf("there is more than one value in the line")
+		err = fmt.Errorf("the line has more than one JSON value")
 	}
 	if err != nil {
-		return fmt.Errorf("its answer %s is not one of the protocol: %w (what is printed to standard output must be the "+
-			"protocol alone)", excerpt(answer), err)
+		return fmt.Errorf("its answer %s is not one of the protocol: %w (standard output must contain only "+
+			"messages of the protocol)", excerpt(answer), err)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (d *programAdmitter) applyDecisions(line []byte) error {
 		return d.process.withStderr(err.Error())
 	}
 	if a.Type != "" && a.Type != "answer" {
-		return fmt.Errorf("its answer is of the type %q, want \"answer\"", a.Type)
+		return fmt.Errorf("its answer has the type %q, but must have the type \"answer\"", a.Type)
 	}
 	d.waits = a.Waits
 	for job := range a.Waits {
@@ -68,7 +68,8 @@ func (d *programAdmitter) applyDecisions(line []byte) error {
 	}
 	if a.CallAt != nil {
 		if at := time.Duration(*a.CallAt); at <= d.Now() {
-			return fmt.Errorf("call_at_ns is %d, which is not after now, %d", *a.CallAt, int64(d.Now()))
+			return fmt.Errorf("call_at_ns is %d, but must be later than the current time, "+
+				"%d", *a.CallAt, int64(d.Now()))
 		}
 		d.wakes = time.Duration(*a.CallAt)
 	}
@@ -89,7 +90,8 @@ func (o *jobDecision) verbAndJob() (verb, job string, err error) {
 		}
 	}
 	if job == "" {
-		return "", "", errors.New("a decision names no job: want start, resume, pause, resize or migrate with its name")
+		return "", "", errors.New("a decision names no job: give start, resume, pause, resize or migrate the " +
+			"name of a job")
 	}
 	return verb, job, nil
 }

@@ -59,7 +59,7 @@ func startProcess(ctx context.Context, t *stages.Task) (*policyProcess, error) {
 		drained: make(chan struct{}),
 	}
 	proc.timeout = time.AfterFunc(time.Hour, func() {
-		proc.kill(fmt.Sprintf("it took longer than %s for an answer (limit)", proc.limit))
+		proc.kill(fmt.Sprintf("it did not answer within %s (the policy's argument limit)", proc.limit))
 	})
 	proc.timeout.Stop()
 	proc.release = context.AfterFunc(ctx, func() { proc.kill("tfexp was interrupted") })
@@ -97,7 +97,7 @@ var (
 // exchange writes a line to the program's standard input and reads a line from its standard output.
 func (proc *policyProcess) exchange(line []byte) ([]byte, error) {
 	if proc.answers.Buffered() > 0 {
-		return nil, fmt.Errorf("it printed more than one line for a message: %w", errExtraOutput)
+		return nil, fmt.Errorf("it printed more than one line in answer to a message: %w", errExtraOutput)
 	}
 	if _, err := proc.program.In.Write(append(line, '\n')); err != nil {
 		return nil, err

@@ -149,9 +149,11 @@ func decode(d *language.Decoder, a language.Block, j *experiment.Job) {
 	}
 	switch workers := parts.count(contract.RoleWorker) + parts.count(contract.RoleChief); {
 	case threads == 0:
-		a.Fail(n.Header, "Job without threads", "No part of %s has a thread.", n.Title())
+		a.Fail(n.Header, "Job without threads", "No part of %s has a thread: set threads in one of its "+
+			"roles.", n.Title())
 	case threads > schema.MaxThreads:
-		a.Fail(n.Header, "Value out of range", "The parts of %s have %d threads, at most %d.", n.Title(), threads,
+		a.Fail(n.Header, "Value out of range", "The parts of %s have %d threads together, but at most %d are "+
+			"allowed.", n.Title(), threads,
 			schema.MaxThreads)
 	case own && workers == 0:
 		a.Fail(n.Header, "Job without a worker", "No part of %s trains: add a role \"worker\".", n.Title())

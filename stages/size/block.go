@@ -79,7 +79,7 @@ func decode(d *language.Decoder, s *experiment.Spec) (list queries) {
 			continue
 		}
 		if a.Lacks("min") == a.Lacks("max") {
-			a.Fail(n.Header, "Size without a bound", "%s needs either max or min, not both.", n.Title())
+			a.Fail(n.Header, "Size without a bound", "%s needs exactly one of max and min.", n.Title())
 			continue
 		}
 		if !slices.Contains(s.Axes, n.Label) {

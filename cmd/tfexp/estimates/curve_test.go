@@ -21,7 +21,7 @@ func TestReadTimings(t *testing.T) {
 	_, err = ReadTimings(strings.NewReader("threads,seconds\n0,1\n2,-1\n2\n"), "times")
 	for _, want := range []string{
 		`times:2: threads "0" is not a whole number`, `times:3: seconds "-1" is not a time above 0`,
-		"times:4: the number of its fields is 1 instead of 2",
+		"times:4: the row has 1 fields instead of 2",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

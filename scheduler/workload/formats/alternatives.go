@@ -41,11 +41,13 @@ func validAlternative(name string) bool {
 func (t *table) checkAlternatives() error {
 	for _, name := range t.alternatives {
 		if _, ok := t.at[name+"_"+FactRunTime]; !ok {
-			return &ArgError{columnsArg, fmt.Errorf("no column has the run times of the alternative %q: add %s_%s = \"…\" to columns",
+			return &ArgError{columnsArg, fmt.Errorf("no column is given for the run times of the alternative "+
+				"%q: add %s_%s = \"…\" to columns",
 				name, name, FactRunTime)}
 		}
 		if _, ok := t.at[name+"_"+FactThreads]; !ok {
-			t.Assumed = append(t.Assumed, fmt.Sprintf("no column has the threads of the alternative %q: it has those of the job",
+			t.Assumed = append(t.Assumed, fmt.Sprintf("no column is given for the threads of the alternative "+
+				"%q, so it has the threads of the job",
 				name))
 		}
 	}
@@ -72,7 +74,8 @@ func (t *table) alternativesOf(j *scheduler.Job, run time.Duration, fields []str
 			return 0, nil, err
 		}
 		if slices.ContainsFunc(all, func(b workload.Alternative) bool { return b.Name == name }) {
-			return 0, nil, fmt.Errorf("its own request is called %q, as one of its alternatives is", name)
+			return 0, nil, fmt.Errorf("the job's own request and an alternative are both called %q: rename the "+
+				"alternative", name)
 		}
 		all = append(all, a)
 	}
@@ -134,7 +137,7 @@ func (t *table) alternative(j *scheduler.Job, name string, fields []string) (wor
 	}
 	a.Threads = (max(a.Threads, 1) + nodes - 1) / nodes * nodes
 	if a.GPU != "" && a.GPUs == 0 {
-		return a, fmt.Errorf("the alternative %q is named by a type of GPU, and has no GPUs", name)
+		return a, fmt.Errorf("the alternative %q is named after a type of GPU, but requests no GPUs", name)
 	}
 	return a, nil
 }

@@ -46,7 +46,7 @@ type Format struct {
 	// a lenient reader skips the lines.
 	Reader func(file string, r io.Reader, o Options) (workload.Trace, error)
 	// Writer writes a workload that has only facts which the format can hold. Reading the output and writing it
-	// again gives the same bytes. Writer is nil if the format can only be read.
+	// again gives the same bytes. Writer is nil if tfexp cannot write this format; it can only read it.
 	Writer func(w io.Writer, t workload.Trace) error
 }
 
@@ -208,7 +208,7 @@ var ErrCannotHold = errors.New("the format cannot hold it")
 // Write writes a workload. The error wraps ErrCannotHold if the format cannot hold a fact of the workload.
 func (f *Format) Write(w io.Writer, t workload.Trace) error {
 	if f.Writer == nil {
-		return fmt.Errorf("write workload as %s: the format can only be read", f)
+		return fmt.Errorf("write workload as %s: tfexp cannot write this format; it can only read it", f)
 	}
 	err := f.check(&t)
 	if err == nil {

@@ -26,9 +26,10 @@ type Builder struct {
 func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 	switch {
 	case len(b.Jobs) >= workload.MaxJobs:
-		return fmt.Errorf("there are more than %d jobs, the most that a workload can have", workload.MaxJobs)
+		return fmt.Errorf("a workload can have at most %d jobs, but this one has more", workload.MaxJobs)
 	case len(j.Name) > workload.MaxName:
-		return fmt.Errorf("the job's name is %d bytes long, and its log is a file of that name: the most is %d", len(j.Name),
+		return fmt.Errorf("the job's name is %d bytes long, but may have at most %d, because its log file has "+
+			"the same name", len(j.Name),
 			workload.MaxName)
 	case b.taken(j.Name):
 		return fmt.Errorf("job %q is there twice", j.Name)

@@ -73,12 +73,12 @@ func since1970(at time.Time, text string) (time.Duration, error) {
 }
 
 func tooFar(text string) error {
-	return fmt.Errorf("%q is beyond the range of instants: 292 years before and after 1970, or another origin of the log", text)
+	return fmt.Errorf("%q is out of range: times must be within 292 years of 1970, or of the start of the log", text)
 }
 
 func noInstant(text string) error {
 	if _, ok := OrderOf(text); ok {
-		return fmt.Errorf("%q may begin with the day or the month: write dates like 2017-10-03 05:33:33", text)
+		return fmt.Errorf("%q may begin with the day or with the month: write dates like 2017-10-03 05:33:33", text)
 	}
 	return fmt.Errorf("%q is neither a number nor a date like 2017-10-03 05:33:33", text)
 }
@@ -223,7 +223,7 @@ func ParseSpan(text string, unit time.Duration) (time.Duration, error) {
 	case err == nil:
 		return d, nil
 	case errors.Is(err, textfile.ErrTooLong):
-		return 0, fmt.Errorf("%q is beyond the range of times: 292 years", text)
+		return 0, fmt.Errorf("%q is out of range: times must be less than 292 years", text)
 	}
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, nil

@@ -14,7 +14,7 @@ func TestDates(t *testing.T) {
 			t.Errorf("%s is %v, %v; want %v", text, got, err, want)
 		}
 	}
-	if _, err := ParseInstant("03/10/2017 05:33:30", time.Second); err == nil || !strings.Contains(err.Error(), "the day or the month") {
+	if _, err := ParseInstant("03/10/2017 05:33:30", time.Second); err == nil || !strings.Contains(err.Error(), "the day or with the month") {
 		t.Errorf("a date with slashes behind the day: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func (r *reader) cost(line int, v []string) error {
 	run := v[factGroup] + "\x00" + v[factRun]
 	if before, ok := r.costs[run]; ok && (before.table == r.path || !same(usd, before.usd)) {
 		twice := Run{Group: v[factGroup], ID: v[factRun]}
-		return fmt.Errorf("run %s has a cost already, on %s", twice.Name(), before.line)
+		return fmt.Errorf("the run %s has two costs, here and on %s: remove one of them", twice.Name(), before.line)
 	}
 	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path), r.path}
 	return nil
@@ -54,7 +54,8 @@ func (r *reader) charge() (warnings []string) {
 		r.owed[run] = usd
 	}
 	if len(strangers) > 0 && !r.priced() {
-		warnings = append(warnings, "costs that belong to no run with checkpoints were left out: "+some(strangers))
+		warnings = append(warnings, "costs were left out, because no checkpoint belongs to these runs: "+
+			""+some(strangers))
 	}
 	return warnings
 }
@@ -72,12 +73,13 @@ func (r *reader) unpriced() []string {
 	if !r.priced() || r.Workers > 0 || slices.ContainsFunc(r.runs, func(run *Run) bool { return len(run.Servers) > 0 }) {
 		return nil
 	}
-	from := "the runs have no costs"
+	from := "the costs of runs are unknown"
 	if len(r.owed) > 0 {
-		from = "the costs are those of the table"
+		from = "the costs come from the table of costs"
 	}
-	return []string{"no table has the servers, and the number of workers is not given (--workers), so that prices do not " +
-		"count: " + from}
+	return []string{"prices are ignored, because no table lists the servers and the number of workers is " +
+		"unknown (give --workers); " +
+		from}
 }
 
 // price returns the cost of a run. A worker costs its price for the duration of the run, or for its uptime if it was

@@ -117,15 +117,15 @@ type Fact struct {
 
 // Facts are the facts that are read from tables.
 var Facts = []Fact{
-	{"time", "when a checkpoint was evaluated, in seconds", []string{"walltime", "time", "timestamp", "times"}},
+	{"time", "time of the evaluation of a checkpoint, in seconds", []string{"walltime", "time", "timestamp", "times"}},
 	{"step", "its step", []string{"step", "globalstep", "iteration"}},
-	{"accuracy", "its accuracy, as a part of 1", []string{"accuracy", "acc", "valaccuracy", "testaccuracy"}},
+	{"accuracy", "accuracy of a checkpoint, from 0 to 1", []string{"accuracy", "acc", "valaccuracy", "testaccuracy"}},
 	{"loss", "its loss", []string{"loss", "valloss", "testloss"}},
 	{"group", "the group in which runs are numbered, such as a zone", []string{"zone", "region", "group"}},
 	{"run", "the run", []string{"run", "trial", "replicate"}},
 	{"server", "a server", []string{"vmname", "server", "instance", "vm"}},
-	{"uptime", "how long it was up, in seconds", []string{"uptime", "uptimes", "lifetime"}},
-	{"revoked", "whether it was revoked", []string{"revoked", "preempted"}},
+	{"uptime", "time for which a server was up, in seconds", []string{"uptime", "uptimes", "lifetime"}},
+	{"revoked", "whether a server was revoked", []string{"revoked", "preempted"}},
 	{"cost", "the cost of a run in dollars", []string{"cost", "costusd", "dollars"}},
 }
 
@@ -144,7 +144,8 @@ func (o *Options) CheckColumns() error {
 	names := schema.Each(Facts, func(f Fact) string { return f.Name })
 	for name := range o.Columns {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("there is no fact %q: the columns are those of %s", name, strings.Join(names, ", "))
+			return fmt.Errorf("%q is not a property of runs that a column can have: use one of "+
+				"%s", name, strings.Join(names, ", "))
 		}
 	}
 	return nil
@@ -212,7 +213,7 @@ func Read(dir string, o Options) (list []Run, warnings []string, err error) {
 // noTables returns ErrNoTables with the files that were found instead.
 func (r *reader) noTables(dir string) error {
 	if len(r.seen) == 0 {
-		return fmt.Errorf("%s: %w; there is no CSV file at all", dir, ErrNoTables)
+		return fmt.Errorf("%s: %w; the folder has no CSV file", dir, ErrNoTables)
 	}
 	return fmt.Errorf("%s: %w; there are %s; name the columns (time, step, run, …) if they are called otherwise",
 		dir, ErrNoTables, strings.Join(r.seen, "; "))
@@ -233,7 +234,7 @@ func (r *reader) file(path string) error {
 		at = r.places(header)
 		for i, name := range header {
 			if k := slices.Index(header, name); k < i && slices.Contains(slices.Collect(maps.Values(at)), k) {
-				return fmt.Errorf("the column %q is there twice", name)
+				return fmt.Errorf("two columns are called %q: rename one of them", name)
 			}
 		}
 		r.seen = append(r.seen, fmt.Sprintf("%s with the columns %s", filepath.Base(path), textfile.Names(header)))
@@ -340,7 +341,7 @@ func (r *reader) checkpoint(_ int, v []string) error {
 		return err
 	}
 	if accuracy < 0 || accuracy > 1 {
-		return fmt.Errorf("the accuracy is %q: it is a part of 1, such as 0.93 for 93%%", v[factAccuracy])
+		return fmt.Errorf("the accuracy is %q, but must be from 0 to 1, such as 0.93 for 93%%", v[factAccuracy])
 	}
 	loss, err := optional("loss", v[factLoss])
 	if err != nil {
@@ -351,7 +352,7 @@ func (r *reader) checkpoint(_ int, v []string) error {
 		v[factGroup] = cmp.Or(v[factGroup], strings.TrimSuffix(r.path, filepath.Ext(r.path)))
 	}
 	if v[factRun] == "" {
-		return errors.New("it names no run")
+		return errors.New("the row has no name of a run")
 	}
 	key := v[factGroup] + "\x00" + v[factRun]
 	run := r.byKey[key]
@@ -493,11 +494,11 @@ func (run *Run) close(last int, exact bool) (warnings []string) {
 	sorted := slices.IsSortedFunc(run.Points, byTime)
 	slices.SortStableFunc(run.Points, byTime)
 	if !sorted {
-		doubt("its rows are not in the order of their time, and were sorted")
+		doubt("its rows were sorted, because their times were not in order")
 	}
 	begin := slices.IndexFunc(run.Points, func(p Point) bool { return p.Step == 0 })
 	if begin < 0 {
-		doubt("it has no row of step 0: its time counts from its first row, at step %d", run.Points[0].Step)
+		doubt("it has no row for step 0, so its time counts from its first row, for step %d", run.Points[0].Step)
 		begin = 0
 	}
 	run.Points = run.Points[begin:]
@@ -509,7 +510,7 @@ func (run *Run) close(last int, exact bool) (warnings []string) {
 		}
 	}
 	if run.Restarted > 0 {
-		doubt("its steps go back %d times: training was taken up again from a checkpoint", run.Restarted)
+		doubt("its steps go back %d times, where training was resumed from a checkpoint", run.Restarted)
 	}
 	end := slices.IndexFunc(run.Points, func(p Point) bool { return p.Step >= last })
 	run.Whole = end >= 0

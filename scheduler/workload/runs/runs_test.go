@@ -121,7 +121,7 @@ func TestZonesBySuffix(t *testing.T) {
 		t.Errorf("servers %v and %v", list[0].Servers, s)
 	}
 	all := strings.Join(warnings, "\n")
-	for _, want := range []string{"costs that belong to no run with checkpoints were left out: beast-run11, north-run1, spot2-East-run1 and 1 more",
+	for _, want := range []string{"costs were left out, because no checkpoint belongs to these runs: beast-run11, north-run1, spot2-East-run1 and 1 more",
 		"servers that belong to no run with checkpoints were left out: b;"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q among\n%s", want, all)
@@ -147,11 +147,11 @@ func TestOtherColumns(t *testing.T) {
 	columns := map[string]string{"time": "when", "step": "it", "accuracy": "top1", "run": "exp", "cost": "paid"}
 	list, warnings, err := runs.Read(dir, runs.Options{Columns: columns})
 	if err != nil || len(list) != 1 || list[0].Name() != "runa" || list[0].Duration != 4*time.Second ||
-		list[0].Cost != 1.5 || len(warnings) != 1 || !strings.Contains(warnings[0], "no row of step 0") {
+		list[0].Cost != 1.5 || len(warnings) != 1 || !strings.Contains(warnings[0], "no row for step 0") {
 		t.Errorf("%+v, %q, %v", list, warnings, err)
 	}
 	if _, _, err = runs.Read(dir, runs.Options{Columns: map[string]string{"tim": "when"}}); err == nil ||
-		!strings.Contains(err.Error(), `no fact "tim"`) {
+		!strings.Contains(err.Error(), `"tim" is not a property of runs`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -160,15 +160,15 @@ func TestBadTables(t *testing.T) {
 	for text, want := range map[string]string{
 		"time,step,run\nnoon,0,1\n":         `a.csv:2: the time is "noon"`,
 		"time,step,run\n1,-4,1\n":           `a.csv:2: the step is "-4"`,
-		"time,step,run\n1,4,\n":             "a.csv:2: it names no run",
+		"time,step,run\n1,4,\n":             "a.csv:2: the row has no name of a run",
 		"time,step,run,accuracy\n1,4,1,x\n": `a.csv:2: the accuracy is "x"`,
 		"server,uptime\na,-1\n":             `a.csv:2: the uptime is "-1"`,
 
 		"time,step,run\n1,2.5,1\n":                      `a.csv:2: the step is "2.5"`,
-		"time,step,run,accuracy\n1,4,1,0.9\n2,8,1,93\n": `a.csv:3: the accuracy is "93": it is a part of 1`,
+		"time,step,run,accuracy\n1,4,1,0.9\n2,8,1,93\n": `a.csv:3: the accuracy is "93", but must be from 0 to 1`,
 		"time,step,run,accuracy\n1,4,1,93%\n":           `a.csv:2: the accuracy is "93%"`,
-		"time,step,run,step\n1,4,1,5\n":                 `the column "step" is there twice`,
-		"run,cost\n1,2\n2,3\n1,2\n":                     `a.csv:4: run run1 has a cost already, on line 2 of a.csv`,
+		"time,step,run,step\n1,4,1,5\n":                 `two columns are called "step"`,
+		"run,cost\n1,2\n2,3\n1,2\n":                     `a.csv:4: the run run1 has two costs, here and on line 2 of a.csv`,
 	} {
 		if _, _, err := runs.Read(folder(t, map[string]string{"a.csv": text}), runs.Options{}); err == nil ||
 			!strings.Contains(err.Error(), want) {

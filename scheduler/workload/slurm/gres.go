@@ -55,14 +55,14 @@ func ParseGres(text string) (list []Gres, err error) {
 			case g.Type == "":
 				g.Type = part
 			default:
-				return nil, fmt.Errorf("%q in %q is not a number of a resource", part, text)
+				return nil, fmt.Errorf("%q in %q is not a number such as 2 in gpu:2", part, text)
 			}
 		}
 		if count == "" && !tracked {
 			count = "1"
 		}
 		if g.Count, err = countOf(count); err != nil {
-			return nil, fmt.Errorf("%q in %q is not a number of a resource", count, text)
+			return nil, fmt.Errorf("%q in %q is not a number such as 2 in gpu:2", count, text)
 		}
 		list = append(list, g)
 	}
@@ -82,7 +82,8 @@ func TRESName(text string) (string, error) {
 	if name := fixed[text]; name != "" {
 		return name, nil
 	}
-	return "", fmt.Errorf("the resource %s= is written as a number, which each cluster gives another meaning: \"sacctmgr show tres\" "+
+	return "", fmt.Errorf("the resource %s= is written as an ID, whose meaning differs between clusters: "+
+		"\"sacctmgr show tres\" "+
 		"lists the names by ID; write its type and name there, such as gres/gpu=", text)
 }
 

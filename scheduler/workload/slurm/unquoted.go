@@ -56,7 +56,8 @@ func (r *Rows) fit(line string) ([]string, error) {
 		for i, k := range able {
 			names[i] = strings.TrimSpace(columns[k])
 		}
-		return nil, fmt.Errorf("the number of its fields is %d instead of %d, and %s may have a separator: print the table without one of these columns",
+		return nil, fmt.Errorf("the row has %d fields instead of %d, perhaps because %s contains a separator: "+
+			"print the table without one of these columns",
 			len(fields), len(columns), strings.Join(names, " or "))
 	}
 	at := able[0]

@@ -131,7 +131,7 @@ func FitWidth(fields []string, columns int) ([]string, error) {
 		n--
 	}
 	if n != columns {
-		return nil, fmt.Errorf("the number of its fields is %d instead of %d", n, columns)
+		return nil, fmt.Errorf("the row has %d fields instead of %d", n, columns)
 	}
 	return fields[:n], nil
 }

@@ -82,7 +82,7 @@ func TestInstants(t *testing.T) {
 	if err != nil || !slices.Equal(got, []time.Duration{2500 * time.Millisecond, time.Second}) || len(skipped) != 3 {
 		t.Errorf("%v, skipped %v, error %v", got, skipped, err)
 	}
-	for i, want := range []string{"before the start", "the number of its fields is", `"soon" is not a number`} {
+	for i, want := range []string{"before the start", "the row has", `"soon" is not a number`} {
 		place(t, skipped[i], 4+i, want)
 	}
 	for want, text := range map[string]string{"the file is empty": "", `no column "at"`: "a,b\n1,2\n"} {

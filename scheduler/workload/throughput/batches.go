@@ -85,7 +85,7 @@ func CheckBatchRule(rule, class string, steps float64) error {
 	known, ok := batchModels[model]
 	switch {
 	case rule != Accordion && rule != GradientNoise:
-		return fmt.Errorf("the batch size changes as %q says: write static, %s or %s", rule, Accordion, GradientNoise)
+		return fmt.Errorf("the batch size cannot change by %q: write static, %s or %s", rule, Accordion, GradientNoise)
 	case !ok || known.largest > 0 && batch == 0:
 		return fmt.Errorf("how %s changes the batch size of %q is not known: its name is a model with its batch size, "+
 			"such as \"LM (batch size 5)\"", rule, class)

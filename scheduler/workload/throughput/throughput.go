@@ -42,7 +42,7 @@ func Read(name string, r io.Reader) (*Table, error) {
 	case err != nil:
 		return nil, err
 	case len(text) > limit:
-		return nil, fmt.Errorf("a table of throughputs has at most %d MiB", limit>>20)
+		return nil, fmt.Errorf("the table of throughputs is larger than %d MiB", limit>>20)
 	}
 	t := &Table{speeds: map[Key]float64{}}
 	if strings.HasPrefix(strings.TrimSpace(string(text[:min(len(text), 64)])), "{") {
@@ -54,7 +54,7 @@ func Read(name string, r io.Reader) (*Table, error) {
 		return nil, err
 	}
 	if len(t.speeds) == 0 {
-		return nil, errors.New("there is no throughput in it")
+		return nil, errors.New("it contains no throughputs")
 	}
 	for k := range t.speeds {
 		if k.Beside != "" {
@@ -75,15 +75,17 @@ const limit = 64 << 20
 func (t *Table) add(k Key, speed float64) error {
 	switch _, twice := t.speeds[k]; {
 	case math.IsNaN(speed) || math.IsInf(speed, 0) || speed < 0:
-		return fmt.Errorf("the job type %q on %d × %s has a throughput of %v steps/s, which is not a number from 0 on", k.Job,
+		return fmt.Errorf("the job type %q on %d × %s has a throughput of %v steps/s; it must be at least 0", k.Job,
 			k.Workers, k.Device, speed)
 	case k.Workers < 1:
-		return fmt.Errorf("the job type %q has a throughput on %d × %s: there is at least one worker", k.Job, k.Workers,
+		return fmt.Errorf("the job type %q has %d workers on %s: the number must be at least 1", k.Job, k.Workers,
 			k.Device)
 	case twice && k.Beside != "":
-		return fmt.Errorf("the job type %q on %d × %s beside %q is there twice", k.Job, k.Workers, k.Device, k.Beside)
+		return fmt.Errorf("the job type %q on %d × %s beside %q has two throughputs: remove one of "+
+			"them", k.Job, k.Workers, k.Device, k.Beside)
 	case twice:
-		return fmt.Errorf("the job type %q on %d × %s is there twice", k.Job, k.Workers, k.Device)
+		return fmt.Errorf("the job type %q on %d × %s has two throughputs: remove one of "+
+			"them", k.Job, k.Workers, k.Device)
 	}
 	t.speeds[k] = speed
 	return nil
@@ -137,7 +139,8 @@ func (t *Table) readBeside(k Key, speeds map[string]json.RawMessage) error {
 		}
 		var both []float64
 		if err := json.Unmarshal(speeds[name], &both); err != nil || len(both) != 2 {
-			return fmt.Errorf("the throughput of (%q, %d) on %s beside %s is not that of both, such as [2.5, 1.25]", k.Job,
+			return fmt.Errorf("the throughput of (%q, %d) on %s beside %s must be two numbers, one for each "+
+				"job, such as [2.5, 1.25]", k.Job,
 				k.Workers,
 				k.Device, name)
 		}

@@ -90,7 +90,7 @@ func Main(begin time.Time, args []string, stdout, stderr io.Writer) int {
 func parse(args []string, stdout io.Writer) (config, options, error) {
 	var opts options
 	if len(args) == 0 {
-		return config{}, opts, fmt.Errorf("want the name of a program: %s", strings.Join(Names(), ", "))
+		return config{}, opts, fmt.Errorf("name the program to train: %s", strings.Join(Names(), ", "))
 	}
 	switch args[0] {
 	case "-h", "-help", "--help", "help":

@@ -33,7 +33,7 @@ func (c config) digest() string {
 }
 
 // errOther is the error for a checkpoint of a training with another configuration.
-var errOther = errors.New("it belongs to another configuration")
+var errOther = errors.New("it was written with other settings")
 
 // writeCheckpoint writes the state s of a training of c to path. It replaces the file at once, so that no incomplete
 // file can remain.
@@ -53,7 +53,7 @@ func writeCheckpoint(path string, c config, s state) error {
 }
 
 // readCheckpoint returns the state that writeCheckpoint wrote to path. The error is fs.ErrNotExist if there is no
-// checkpoint, and errOther if it belongs to another configuration than c.
+// checkpoint, and errOther if it was written with other settings than c.
 func readCheckpoint(path string, c config) (state, error) {
 	raw, err := folder.ReadFile(filepath.Split(path))
 	if err != nil {

@@ -557,7 +557,7 @@ func TestRolesWithoutServers(t *testing.T) {
 	other.start("evaluator 0")
 	other.members["worker 0"] = other.members["evaluator 0"]
 	other.ends(1, "evaluator 0")
-	if text := other.chief().errs.String(); !strings.Contains(text, `has the role "evaluator"`) {
+	if text := other.chief().errs.String(); !strings.Contains(text, `the role "evaluator" is unknown`) {
 		t.Errorf("stderr %q", text)
 	}
 }

@@ -33,7 +33,8 @@ func (tr *trainer) deepen(i int) error {
 	c.blocks[i]++
 	next := network.New(c.shape())
 	if n := next.Params(); n > network.MaxParams {
-		return refusal(fmt.Sprintf("the network would have %d parameters, want at most %d", n, network.MaxParams))
+		return refusal(fmt.Sprintf("the network would have %d parameters; at most %d are "+
+			"allowed", n, network.MaxParams))
 	}
 	at := tr.net.Ends[i] + 1 // index of the new layer; its activation follows it
 	offset, s := 0, &tr.state

@@ -149,14 +149,14 @@ func (c *config) set(name, value string) error {
 	case "learning_rate":
 		c.learningRate, err = number(value, 0)
 		if err == nil && c.learningRate == 0 {
-			err = errors.New("want a number above 0")
+			err = errors.New("the value must be a number above 0")
 		}
 	case "batch":
 		c.batch, err = integer(value, 1)
 	case "optimizer":
 		c.optimizer = value
 		if value != "adam" && value != "sgd" {
-			err = errors.New("want adam or sgd")
+			err = errors.New("the value must be adam or sgd")
 		}
 	case "seed":
 		var n int
@@ -167,34 +167,34 @@ func (c *config) set(name, value string) error {
 	case "hidden":
 		c.hidden, err = integers(value)
 		if err == nil && c.program == "cnn" && len(c.hidden) != 1 {
-			err = errors.New("want one whole number")
+			err = errors.New("the value must be one whole number")
 		}
 	case "filters":
 		c.filters, err = integers(value)
 	case "blocks":
 		c.blocks, err = integers(value)
 		if err == nil && slices.Max(c.blocks) > maxDepth {
-			err = fmt.Errorf("want at most %d layers in a block", maxDepth)
+			err = fmt.Errorf("a block may have at most %d layers", maxDepth)
 		}
 	case "activation":
 		c.activation = value
 		if value != "relu" && value != "tanh" {
-			err = errors.New("want relu or tanh")
+			err = errors.New("the value must be relu or tanh")
 		}
 	case "decay":
 		c.decay, err = number(value, 0)
 		if err == nil && (c.decay == 0 || c.decay > 1) {
-			err = errors.New("want a number above 0, at most 1")
+			err = errors.New("the value must be a number above 0 and at most 1")
 		}
 	case "restart_rate":
 		c.restartRate, err = number(value, 0)
 		if err == nil && c.restartRate == 0 {
-			err = errors.New("want a number above 0")
+			err = errors.New("the value must be a number above 0")
 		}
 	case "passes":
 		c.passes, err = integer(value, 1)
 	default:
-		err = errors.New("no such setting")
+		err = fmt.Errorf("there is no setting %q", name)
 	}
 	return err
 }
@@ -210,14 +210,14 @@ func (c *config) complete() error {
 	c.batch = min(c.batch, digits.Images)
 	for _, n := range append(append([]int(nil), c.hidden...), c.filters...) {
 		if n > network.MaxParams {
-			return fmt.Errorf("a layer has %d units, want at most %d", n, network.MaxParams)
+			return fmt.Errorf("a layer has %d units; at most %d are allowed", n, network.MaxParams)
 		}
 	}
 	if n := len(c.filters) + len(c.hidden); c.blocks != nil && len(c.blocks) != n {
 		return fmt.Errorf("blocks has %d numbers, and the network has %d blocks", len(c.blocks), n)
 	}
 	if n := network.New(c.shape()).Params(); n > network.MaxParams {
-		return fmt.Errorf("the network has %d parameters, want at most %d", n, network.MaxParams)
+		return fmt.Errorf("the network has %d parameters; at most %d are allowed", n, network.MaxParams)
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (c *config) complete() error {
 func number(s string, least float64) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < least {
-		return 0, fmt.Errorf("want a number of at least %g", least)
+		return 0, fmt.Errorf("the value must be a number of at least %g", least)
 	}
 	return x, nil
 }
@@ -233,7 +233,7 @@ func number(s string, least float64) (float64, error) {
 func integer(s string, least int) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < least {
-		return 0, fmt.Errorf("want a whole number of at least %d", least)
+		return 0, fmt.Errorf("the value must be a whole number of at least %d", least)
 	}
 	return n, nil
 }
@@ -253,7 +253,7 @@ func integers(s string) ([]int, error) {
 		list = append(list, n)
 	}
 	if len(list) == 0 {
-		return nil, errors.New("want at least one whole number")
+		return nil, errors.New("give at least one whole number")
 	}
 	return list, nil
 }

@@ -215,8 +215,8 @@ func TestRequests(t *testing.T) {
 		line    string
 	}{
 		{contract.Message{Warning: &warning}, `"checkpoint":{`},
-		{contract.Message{Settings: settings("batch", "128", "momentum", "0.5")}, `"refused":"momentum","reason":"no such`},
-		{contract.Message{Settings: settings("batch", "0")}, `"refused":"batch","reason":"want a whole number of`},
+		{contract.Message{Settings: settings("batch", "128", "momentum", "0.5")}, `"refused":"momentum","reason":"there is no setting`},
+		{contract.Message{Settings: settings("batch", "0")}, `"refused":"batch","reason":"the value must be a whole number of`},
 		{contract.Message{Deepen: &no}, `"refused":"deepen","reason":"there is no block 9: the network has 1,`},
 		{contract.Message{Deepen: &none, Checkpoint: true}, `"checkpoint":{`},
 		{contract.Message{Deepen: &first}, `"deepened":{"block":0,"layers":2`},

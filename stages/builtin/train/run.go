@@ -81,9 +81,10 @@ func (r *run) train(ctx context.Context) error {
 	case part.Role == "" || program.IsChief(part) && len(part.Cluster[contract.RoleServer]) == 0 && parts(part.Cluster) == 1:
 		return r.alone(ctx)
 	case part.Role != contract.RoleWorker && part.Role != contract.RoleChief:
-		return fmt.Errorf("no part of a training has the role %q: want ps, worker or chief", part.Role)
+		return fmt.Errorf("the role %q is unknown: a part of a training is ps, worker or chief", part.Role)
 	case len(part.Cluster[contract.RoleServer]) == 0:
-		return fmt.Errorf("a cluster of %d workers needs a parameter server (role ps)", parts(part.Cluster))
+		return fmt.Errorf("a job of %d workers needs a parameter server: add a part with the role "+
+			"ps", parts(part.Cluster))
 	default:
 		return r.work(ctx)
 	}

@@ -292,7 +292,8 @@ func (s *server) answer(p *peer, q Request, values []float64) (Reply, [][]float6
 	case OpPush:
 		if q.Generation == s.start.Generation && !s.held {
 			if len(values) != len(s.w) || q.Images < 1 || q.Images > s.PerPass {
-				return Reply{Error: "the gradient has another size than the weights"}, nil
+				return Reply{Error: "the gradient and the weights differ in size: start all parts with the same " +
+					"arguments"}, nil
 			}
 			s.push(p, q, values)
 		}

@@ -183,7 +183,8 @@ func (c *cluster) exchange(p *pushed) (Reply, error) {
 		c.adopt(a)
 	}
 	if total != len(c.tr.state.Weights) {
-		return a, fmt.Errorf("the parameter servers have %d weights, want %d", total, len(c.tr.state.Weights))
+		return a, fmt.Errorf("the parameter servers have %d weights, but this network has %d: start all parts "+
+			"with the same arguments", total, len(c.tr.state.Weights))
 	}
 	w := c.tr.state.Weights[:0]
 	for _, v := range values {

@@ -218,7 +218,7 @@ func writeRun(dir string, ref record.CellRef, c *Configuration, r *runs.Run) (re
 	w.Event(&scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: cores})
 	end := scheduler.Event{At: r.Duration, Kind: scheduler.Finish, Job: 0}
 	if !r.Whole {
-		end.Kind, end.Reason = scheduler.Fail, "its records end before its last step"
+		end.Kind, end.Reason = scheduler.Fail, "its recorded run ends before the last step"
 	}
 	w.Event(&end)
 	w.SetFinal(0, measure.Final{Loss: r.Loss, Accuracy: r.Accuracy})

@@ -76,7 +76,7 @@ all,4,1,5,,7,,,9
 func TestAlternativesThatCannotBe(t *testing.T) {
 	_, err := readColumns("arrival,cpu_threads\n0,1\n", false, "arrival", "cpu_threads")
 	var about *formats.ArgError
-	if !errors.As(err, &about) || !strings.Contains(err.Error(), `no column has the run times of the alternative "cpu"`) {
+	if !errors.As(err, &about) || !strings.Contains(err.Error(), `no column is given for the run times of the alternative "cpu"`) {
 		t.Errorf("%v", err)
 	}
 	tr, err := readColumns(`arrival,gpus,nodes,run_time,cpu_run_time,K80_run_time,K80_gpus
@@ -93,9 +93,9 @@ func TestAlternativesThatCannotBe(t *testing.T) {
 	}
 	for i, want := range []string{
 		`:2: cpu_run_time: "soon" is not a time`, ":3: cpu_run_time: -1 is below 0",
-		`:4: its own request is called "cpu"`, ":5: it has no run time",
+		`:4: the job's own request and an alternative are both called "cpu"`, ":5: it has no run time",
 		`:6: 3 GPUs of "K80" cannot be divided evenly over 2 nodes`,
-		`:7: the alternative "K80" is named by a type of GPU, and has no GPUs`,
+		`:7: the alternative "K80" is named after a type of GPU, but requests no GPUs`,
 	} {
 		if !strings.Contains(tr.Skipped[i].Error(), want) {
 			t.Errorf("%v, want %s", tr.Skipped[i], want)

@@ -54,7 +54,8 @@ func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, er
 		return workload.Trace{}, err
 	}
 	if len(text) > mostBatsim {
-		return workload.Trace{}, fmt.Errorf("it is longer than %d MiB: convert it to csv or swf, which are read line by line",
+		return workload.Trace{}, fmt.Errorf("the file is larger than %d MiB: convert it to csv or swf, which "+
+			"are read line by line",
 			mostBatsim>>20)
 	}
 	var w struct {
@@ -101,7 +102,7 @@ func addBatsim(b *logs.Builder, line int, raw []byte, profiles map[string]batsim
 		return plainJSON(err)
 	}
 	if j.ID == "" {
-		return errors.New("the job has no id")
+		return errors.New("the job has no field id")
 	}
 	profile, known := profiles[j.Profile]
 	submit, errSubmit := textfile.Units(j.Submit, o.Unit())
@@ -113,7 +114,8 @@ func addBatsim(b *logs.Builder, line int, raw []byte, profiles map[string]batsim
 	case profile.Type != "delay" && profile.Type != "DelayProfile":
 		return fmt.Errorf("job %v: profile %q is of the type %q, not delay", j.ID, j.Profile, profile.Type)
 	case submit < 0 || run < 0 || j.Cores <= 0:
-		return fmt.Errorf("job %v: it is submitted at %v, runs for %v, and asks for %d cores", j.ID, j.Submit,
+		return fmt.Errorf("job %v: the submit time %v, the run time %v or the number of cores %d is out of "+
+			"range", j.ID, j.Submit,
 			profile.Delay, j.Cores)
 	}
 	if err := errors.Join(errSubmit, errRun, errWall); err != nil {
@@ -149,7 +151,7 @@ func plainJSON(err error) error {
 	if kind.Field == "" {
 		return fmt.Errorf("the file has %s instead of %s", is, wants)
 	}
-	return fmt.Errorf("%s is %s, and has to be %s", kind.Field, is, wants)
+	return fmt.Errorf("%s is %s, but must be %s", kind.Field, is, wants)
 }
 
 // lineOf returns the line at which decoding failed.

@@ -47,11 +47,11 @@ func TestBatsim(t *testing.T) {
 		line     int
 		want     string
 	}{
-		{`"res": 2`, `"res": 0`, 5, "asks for 0 cores"},
-		{`"id": "w0!1", `, ``, 5, "the job has no id"},
-		{`"id": "w0!1"`, `"id": null`, 5, "the job has no id"},
+		{`"res": 2`, `"res": 0`, 5, "the number of cores 0 is out of range"},
+		{`"id": "w0!1", `, ``, 5, "the job has no field id"},
+		{`"id": "w0!1"`, `"id": null`, 5, "the job has no field id"},
 		{`"id": "w0!1"`, `"id": {}`, 5, "id is neither a number nor a text"},
-		{`"res": 2`, `"res": "2"`, 5, "res is a text, and has to be a whole number"},
+		{`"res": 2`, `"res": "2"`, 5, "res is a text, but must be a whole number"},
 		{`2, "profile": "d"`, `2, "profile": "e"`, 5, `no profile "e"`},
 		{`2, "profile": "d"`, `2, "profile": "p"`, 5, `of the type "parallel"`},
 		{`"subtime": 2,`, `"subtime": 1e300,`, 5, "out of range"},
@@ -67,11 +67,11 @@ func TestBatsim(t *testing.T) {
 	_, err = formats.Find("batsim").Read("f", strings.NewReader("{\n\"jobs\": [\n"), formats.Options{Lenient: true})
 	place(t, err, 3, "unexpected end")
 	_, err = formats.Find("batsim").Read("f", strings.NewReader("{\n\"jobs\": {}}"), formats.Options{})
-	place(t, err, 2, "jobs is an object, and has to be a list")
+	place(t, err, 2, "jobs is an object, but must be a list")
 	defer func(most int) { mostBatsim = most }(mostBatsim)
 	mostBatsim = 1 << 20
 	_, err = formats.Find("batsim").Read("f", io.LimitReader(blanks{}, 1<<40), formats.Options{})
-	if err == nil || !strings.Contains(err.Error(), "longer than 1 MiB") {
+	if err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
 		t.Errorf("a file without an end: %v", err)
 	}
 }

@@ -147,7 +147,7 @@ func TestCSVErrorsNameTheLine(t *testing.T) {
 		{csvHead + "b,a,1,1,0,0,0,0,0,maybe,0,,,,,\n", 2, `malleable "maybe"`},
 		{csvHead + "b,a,1,1,0,0,-1,0,0,true,0,,,,,\n", 2, `gpus "-1"`},
 		{csvHead + ",a,1,1,0,0,0,0,0,true,0,,,,,\n", 2, "job"},
-		{csvHead + "b,a,1\n", 2, "the number of its fields is"},
+		{csvHead + "b,a,1\n", 2, "the row has"},
 		{csvHead + "b,a,1,2,3,0,0,0,0,true,0,,,,,\n", 2, `min_threads "3"`},
 		{csvHead + "b,a,1,2,0,1,0,0,0,true,0,,,,,\n", 2, `max_threads "1"`},
 		{csvHead + "b,a,1,2,0,0,0,0,0,true,0,,,,x,\n", 2, `run_time_s "x"`},

@@ -94,9 +94,9 @@ func TestOddLogs(t *testing.T) {
 		{"ends", "Submitted,Took,CPUs,,\n1,2,3,,\n2,2,3\n3,2,3,,,,\n4,2\n5,2,3,4\nSubmitted,Took,CPUs,,\nTotal: 6 jobs\n", nil,
 			[]string{"job-1 job at 1s for 2s, asked 0s, 3 threads", "job-2 job at 2s for 2s, asked 0s, 3 threads",
 				"job-3 job at 3s for 2s, asked 0s, 3 threads"},
-			`5: the number of its fields is 2 instead of 3; 6: the number of its fields is 4 instead of 3; ` +
+			`5: the row has 2 fields instead of 3; 6: the row has 4 fields instead of 3; ` +
 				`7: Submitted: "Submitted" is neither a number nor a date like 2017-10-03 05:33:33; ` +
-				`8: the number of its fields is 1 instead of 3`},
+				`8: the row has 1 fields instead of 3`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			args := map[string]any{"columns": columnsOf("arrival", "Submitted", "run_time", "Took", "threads", "CPUs")}

@@ -150,7 +150,7 @@ func readPhilly(file string, r io.Reader, o formats.Options) (workload.Trace, er
 	}
 	if _, err := decoder.Token(); err != nil && len(found) < textfile.MaxErrors { // end of the list
 		if lines.blanks <= mostBlanks {
-			err = errors.New("the list of jobs does not end")
+			err = errors.New("the file ends before the list of jobs does: it may be cut off")
 		}
 		fail(err)
 		return workload.Trace{}, errors.Join(found...)
@@ -211,7 +211,7 @@ func (t *jobList) add(line int, p *phillyJob) error {
 		return errors.New("it never ran")
 	}
 	if j.GPUs == 0 {
-		return errors.New("it had no GPUs")
+		return errors.New("the job had no GPUs")
 	}
 	if most := t.args.GPUsPerNode; most > 0 && j.GPUs > most*nodes {
 		return fmt.Errorf("it had %d GPUs on %d nodes, more than %d on one", j.GPUs, nodes, most)

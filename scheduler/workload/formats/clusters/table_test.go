@@ -289,7 +289,7 @@ const phillyLog = `[
 func TestPhilly(t *testing.T) {
 	got, trace := readJobs(t, "philly", phillyLog, map[string]any{"threads_per_gpu": 3})
 	check(t, got, "app_1 a1 at 0s for 3m0s, asked 0s, 12 threads, 4 GPUs, over 2 nodes, of x")
-	want := []string{"log:7: it never ran", "log:8: it has no submitted_time", "log:9: vc is a number, and has to be a text"}
+	want := []string{"log:7: it never ran", "log:8: it has no submitted_time", "log:9: vc is a number, but must be a text"}
 	for i := range want {
 		if len(trace.Skipped) != 3 || !strings.HasPrefix(trace.Skipped[i].Error(), want[i]) {
 			t.Errorf("skipped %v, want %v", trace.Skipped, want)

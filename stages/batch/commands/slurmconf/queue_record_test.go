@@ -51,9 +51,9 @@ func TestOrderOfQueue(t *testing.T) {
 	for text, want := range map[string]string{
 		"1|ada|PENDING|09/01/26 10:00:00|2\n2|ada|PENDING|09/13/26 10:00:00|2\n":     "1 2026-09-01; 2 2026-09-13",
 		"1|ada|PENDING|01/09/2026 10:00:00|2\n2|ada|PENDING|13/09/2026 10:00:00|2\n": "1 2026-09-01; 2 2026-09-13",
-		"1|ada|PENDING|09/01/26 10:00:00|2\n": `q:2: SubmitTime: "09/01/26 10:00:00" may begin with the day or the month: write dates like ` +
+		"1|ada|PENDING|09/01/26 10:00:00|2\n": `q:2: SubmitTime: "09/01/26 10:00:00" may begin with the day or with the month: write dates like ` +
 			"2017-10-03 05:33:33 (print the queue with SLURM_TIME_FORMAT=standard)",
-		"1|ada|PENDING|13/09/26 10:00:00|2\n": `q:2: SubmitTime: "13/09/26 10:00:00" may begin with the day or the month: write dates like ` +
+		"1|ada|PENDING|13/09/26 10:00:00|2\n": `q:2: SubmitTime: "13/09/26 10:00:00" may begin with the day or with the month: write dates like ` +
 			"2017-10-03 05:33:33 (print the queue with SLURM_TIME_FORMAT=standard)",
 		"1|ada|PENDING|2609011000|2\n": `q:2: "2609011000" may be a date without separators or a number, and so may all other times of ` +
 			"the file: print the queue with SLURM_TIME_FORMAT=standard",

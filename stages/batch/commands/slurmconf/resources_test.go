@@ -104,7 +104,7 @@ func TestNumberedResources(t *testing.T) {
 	}
 	for tres, want := range map[string]string{
 		"1=4,2=4096,4=1,5=4": "4 4096",
-		"1=1,2=4096,4=1,1001=2": `sacct.txt:2: AllocTRES: the resource 1001= is written as a number, which each cluster gives another meaning: ` +
+		"1=1,2=4096,4=1,1001=2": `sacct.txt:2: AllocTRES: the resource 1001= is written as an ID, whose meaning differs between clusters: ` +
 			`"sacctmgr show tres" lists the names by ID`,
 	} {
 		if got := read(tres); !strings.Contains(got, want) {
@@ -113,7 +113,7 @@ func TestNumberedResources(t *testing.T) {
 	}
 	check(t, "a limit", twinOf(t, map[string]string{"slurm.conf": "AccountingStorageEnforce=limits\n" + devices,
 		"assoc.txt": "Account|User|Share|GrpTRES\nroot||1|\na||1|1=8,1001=2\n"}, "assoc.txt"),
-		[]string{"error: assoc.txt:3: GrpTRES=1=8,1001=2: the resource 1001= is written as a number"}, nil)
+		[]string{"error: assoc.txt:3: GrpTRES=1=8,1001=2: the resource 1001= is written as an ID"}, nil)
 	queue := "JobId=1 JobName=a\n   UserId=ada(5) GroupId=x(1)\n   JobState=PENDING Reason=Priority\n   SubmitTime=2026-01-01T10:00:00\n" +
 		"   NumNodes=1 NumCPUs=2\n   TRES=1=2,1002=3\n"
 	if _, _, err := ReadQueue("q", strings.NewReader(queue)); err == nil || !strings.HasPrefix(err.Error(), "q:1: the job 1: the resource 1002=") {
