@@ -30,7 +30,7 @@ func place(predict func(level float64) Prediction, truth float64) float64 {
 }
 
 // fromUniform returns the greatest distance between the distribution of ranks and the uniform distribution
-// (Kolmogorov's statistic).
+// (Kolmogorov's distance).
 func fromUniform(ranks []float64) float64 {
 	slices.Sort(ranks)
 	n, d := float64(len(ranks)), 0.0

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// drifting is a simulated machine. A run takes a multiple of its predicted time, and the multiple changes from cell to
-// cell.
+// drifting is a simulated machine. It determines for each cell how many times as long as predicted a run takes.
 type drifting struct {
 	name string
 	// missed is the greatest bias of the samples; state returns the slowness of the machine in a cell, given its

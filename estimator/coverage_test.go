@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// machine draws runs like those of real machines: the pace differs between runs, successive units are correlated, the
-// first units are slower, and programs have a start-up time.
+// machine draws runs as they occur on real machines: each run has a different pace (from the clock and from neighbors),
+// successive units are correlated, the first units are slower, and programs take a while to start.
 type machine struct {
 	r                        *rand.Rand
 	unit, paceSD, unitSD     float64

@@ -34,8 +34,8 @@ func TestFitSlowed(t *testing.T) {
 	}
 }
 
-// Copies of a job that run together are compared with the job alone: by the times of their units, or by whole times if
-// all samples have one length.
+// Copies of a job are compared with the job alone: by their units, or by the whole time if the samples have the same
+// length. Both are converted to the same speed of the machine.
 func TestSideBySide(t *testing.T) {
 	crowd := Sample{Length: 3, Threads: 1, Wall: 6, Units: []float64{3, 1.5, 1.5}, Others: 1, Total: 2}
 	alone := []Sample{{Length: 3, Threads: 1, Wall: 4, Units: []float64{9, 1, 1}},
@@ -90,7 +90,7 @@ func TestLogSD(t *testing.T) {
 	}
 }
 
-// The fitted law is the most likely law: no law on a grid is much more likely.
+// The fitted law is the most likely one: no law on a grid over the prior is much more likely.
 func TestFitSlowedIsTheLikeliest(t *testing.T) {
 	for _, measured := range [][]Slowed{{{1, 1, 2, 1.2, 0}}, {{2, 6, 8, 1.1, 0}, {2, 2, 8, 1.02, 0}, {4, 4, 8, 1.5, 0}}} {
 		law := FitSlowed(measured)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The first unit of a running job is a warm-up, so the estimate does not use it.
+// The first unit of a job is slower, so it is not used if the job has an estimate.
 func TestUpdateLeavesOutTheFirstUnit(t *testing.T) {
 	known := Estimate{Slope: 1, SlopeSE: 0.1, PaceSD: 0.1, DF: 5, Resource: Resource{Threads: 1}}
 	slow := Unit{{Seconds: 5, Threads: 1}}
@@ -22,7 +22,7 @@ func TestUpdateLeavesOutTheFirstUnit(t *testing.T) {
 	}
 }
 
-// Samples without a number of threads give no speed-up. Each law of the speed-up has its name.
+// Samples without a number of threads give no speed-up. Each law of scaling is found by its name.
 func TestFormsOfScaling(t *testing.T) {
 	samples := []Sample{{Length: 2, Threads: 1, Wall: 4}, {Length: 4, Threads: 1, Wall: 8}, {Length: 2, Wall: 3}, {Length: 4, Wall: 6}}
 	if _, err := (Scaling{}).Fit(Problem{Samples: samples}); err == nil || !strings.Contains(err.Error(), "without threads") {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fleet draws whole runs of jobs. The pace of a run is the pace of its job times a random factor.
+// fleet draws whole runs of several jobs. The pace of a run is the job's pace times a random factor.
 type fleet struct {
 	r    *rand.Rand
 	jobs []float64 // seconds per unit, by job
@@ -76,7 +76,7 @@ func TestHistoryOfNothing(t *testing.T) {
 	}
 }
 
-// Runs on another host do not count as history. The speed-up by threads still comes from the samples.
+// Runs on another host do not count. The speed-up by threads still comes from the samples.
 func TestHistoryOfOtherResources(t *testing.T) {
 	f := newFleet(1, 1)
 	p := Problem{Job: "job0", Samples: []Sample{f.sample(0, 6), f.sample(0, 6)}, History: []Run{f.run(0, 50)}}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Units that are reported in groups give the same pace as single units, and nearly the same spread.
+// If units are reported in groups, the pace is the same and the spread nearly the same as with single units.
 func TestLearnedInGroups(t *testing.T) {
 	m := machine{r: rand.New(rand.NewPCG(31, 32)), unit: 1, unitSD: 0.1}
 	e := Estimate{Slope: 1.5, SlopeSE: 0.3, UnitSD: 0.1, DF: 3, Resource: Resource{Threads: 2}}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// walls returns samples of a program that reports no units.
+// walls returns samples of a program that reports no units, with their lengths and wall times.
 func walls(pairs ...float64) []Sample {
 	var s []Sample
 	for i := 0; i < len(pairs); i += 2 {

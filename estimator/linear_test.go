@@ -29,7 +29,7 @@ func TestLinearFromUnits(t *testing.T) {
 	}
 }
 
-// A slow first unit is a fixed cost, not the pace of the job.
+// A slow first unit is a fixed cost, and does not change the pace of the job.
 func TestLinearWarmup(t *testing.T) {
 	e, err := Linear{}.Fit(Problem{Samples: []Sample{
 		{Length: 4, Wall: 0.2 + 3 + 3, Units: []float64{3, 1, 1, 1}},
@@ -43,7 +43,7 @@ func TestLinearWarmup(t *testing.T) {
 	near(t, "prediction of the sample itself", e.Predict(4, 0.9).Seconds, 6.2, 1e-9)
 }
 
-// A first unit that is only a little slower may be slower by chance, so it counts like any other unit.
+// A first unit that is only a little slower may be slower by chance, so it counts like the other units.
 func TestLinearKeepsTheFirstUnit(t *testing.T) {
 	e, err := Linear{}.Fit(Problem{Samples: []Sample{
 		{Length: 2, Wall: 0.5 + 2.1, Units: []float64{1.1, 1}},
@@ -98,8 +98,8 @@ func TestSpreadOfOtherJobsCounts(t *testing.T) {
 	}
 }
 
-// Samples of a program that reports no units: its start-up takes between zero and nearly all of the shortest sample. A
-// disturbed second sample must not make the start-up time zero.
+// For a program that reports no units, the start-up is between zero and nearly all of the shortest sample. Two wall
+// times, of which the second one was disturbed, do not show that there is no start-up.
 func TestLinearFromWall(t *testing.T) {
 	fit := func(lengthsAndWalls ...float64) Estimate {
 		t.Helper()

@@ -59,8 +59,8 @@ func TestRemainingKnowsResizes(t *testing.T) {
 	}
 }
 
-// At each part of a run, the 90% interval of the remaining time has a coverage of 85 to 95%, and the error becomes
-// smaller.
+// At each part of a run, 85 to 95% of the 90% intervals hold the remaining time, and the error falls as the run goes
+// on.
 func TestRemainingCoverage(t *testing.T) {
 	m := machine{r: rand.New(rand.NewPCG(21, 22)), unit: 0.1, moments: 0.08, paceSD: 0.02, unitSD: 0.04, rho: 0.3,
 		startup: 0.4, warmup: 0.03}

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Cells take five times as long as predicted. The remaining time must be right within its range after one and after two
-// finished cells, and while the first cell runs much longer than predicted. Cells of an earlier run count until a cell
-// of this run has finished.
+// Cells take five times as long as predicted. The remaining time is within its range after the first and the second
+// cell have finished, and while the first cell still runs. Cells of an earlier run count until a cell of this run has
+// finished.
 func TestRemainingTimeLearnsFromFinishedCells(t *testing.T) {
 	kinds := []string{"fcfs", "rr", "sjf"}
 	cells := make([]CellTime, 12)
@@ -65,8 +65,8 @@ func TestRemainingTimeLearnsFromFinishedCells(t *testing.T) {
 	}
 }
 
-// Without predictions, the mean time of finished cells is used, and later the mean of finished cells of the same kind.
-// Without finished cells, the remaining time is unknown.
+// Without predictions, the mean time of finished cells is used, and later the mean of the same kind of cell. Without
+// finished cells, the remaining time is unknown.
 func TestRemainingTimeWithoutPredictions(t *testing.T) {
 	cells := []CellTime{{Kind: "a"}, {Kind: "b"}, {Kind: "a"}, {Kind: "b"}}
 	if p, known := RemainingTime(cells, 0.9); known {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// halves fits every second number of threads, from index `from` on, and predicts the others. It returns the relative
-// errors, and how many intervals contain the measured time.
+// halves fits every second number of threads, from the first or the second on, and predicts the other numbers. It
+// returns the relative errors, and how many intervals hold the measured time.
 func halves(t *testing.T, points [][2]float64, from int) (errs []float64, covered int) {
 	t.Helper()
 	var p Problem

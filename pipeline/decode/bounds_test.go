@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 )
 
-// refused compares the messages about a file with the wanted one: "" for a file without mistakes.
+// refused compares the messages about a file with want. If want is empty, the file must have no mistakes.
 func refused(t *testing.T, text, want string) {
 	t.Helper()
 	spec, says := decodetest.Beside(t, text, map[string]string{"table.csv": deepened})
@@ -18,7 +18,8 @@ func refused(t *testing.T, text, want string) {
 
 const deepened = "scenario,a1,timeleft1,totaltime,acc\ngrows,0,8,10,0.5\ngrows,1,8,10,0.75\ngrows,2,8,10,0.6\n"
 
-// A network that is deepened in real training has a budget, blocks, and the table's own dimensions.
+// For a network that is deepened in real training, the file must have a budget, blocks, and the dimensions of the
+// table.
 func TestNetworksThatAreDeepened(t *testing.T) {
 	const file = `
 experiment "e" {}

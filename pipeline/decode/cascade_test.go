@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 )
 
-// outsized is an experiment whose job has no room on its hardware; this is reported if the job can be read.
+// outsized is an experiment whose job is too large for its hardware. This is reported only if the job can be read.
 const outsized = `
 experiment "e" {}
 job "a" {
@@ -32,7 +32,8 @@ hardware "h" {
 policy "p" { order = "fcfs" }
 `
 
-// Values that a mistake leaves unread are not checked, and neither are references to them: one mistake is one message.
+// If a mistake makes a value unreadable, the value and references to it are not checked. So one mistake gives one
+// message.
 func TestOneMistakeIsOneMessage(t *testing.T) {
 	standard := []string{"PROGRAM", `command = ["x"]`, "RUNTIME", `runtime { epoch = "1s" }`, "CHECKPOINT", "", "RESIZE", "", "MORE", ""}
 	for _, c := range []struct{ at, with, want string }{

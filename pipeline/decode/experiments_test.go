@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// host is the machine that the test files are checked against.
+// host is the machine for which the test files are checked.
 var host = decodetest.Host
 
 // golden compares got with a file, or writes it under -update.
@@ -164,7 +164,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestDiagnosticJSON compares the JSON of a diagnostic with a golden file.
+// TestDiagnosticJSON checks the JSON form of a diagnostic.
 func TestDiagnosticJSON(t *testing.T) {
 	_, diags := decode.File("testdata/broken/argument_misspelled.hcl", decode.Options{Host: host})
 	out, err := json.MarshalIndent(diags, "", "  ")
@@ -204,7 +204,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestSharing checks that blocks which evaluate alike are one value.
+// TestSharing checks that blocks with equal values are one value in memory.
 func TestSharing(t *testing.T) {
 	spec, _ := decode.File("testdata/good/sketch.hcl", decode.Options{Host: host})
 	if spec.Cells[0].Workload != spec.Cells[2].Workload || spec.Cells[1].Policy == spec.Cells[2].Policy {
@@ -292,8 +292,7 @@ func BenchmarkLoad10000Cells(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad10000Policies has one block that reads both axes, so that
-// nothing is shared.
+// BenchmarkLoad10000Policies loads a block that reads both axes, so that cells share no values.
 func BenchmarkLoad10000Policies(b *testing.B) {
 	src := []byte(strings.Replace(string(sweep(100)), `"${each.quantum}ms"`, `"${each.quantum * each.count}ms"`, 1))
 	for b.Loop() {
@@ -340,7 +339,7 @@ workload "w" {
 // fuzzing reports whether go test looks for new input.
 func fuzzing() bool { return flag.Lookup("test.fuzz").Value.String() != "" }
 
-// FuzzLoad looks for panics, and for results that contradict themselves.
+// FuzzLoad looks for panics, and for results that contradict each other.
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{
 		"testdata/good/*.hcl", "testdata/good/*.json", "testdata/broken/*.hcl", "testdata/broken/*.json",
@@ -379,8 +378,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestNull: null is the same as not set, also where an axis decides, and also
-// in the check of blocks before their axes are known.
+// TestNull: null means that an argument is not set. This also holds if an axis has the value null, and while blocks are
+// checked before the values of axes are known.
 func TestNull(t *testing.T) {
 	src := strings.NewReplacer(
 		"epochs  = var.n", "epochs = each.unit == \"epochs\" ? 3 : null\n  steps = each.unit == \"steps\" ? 30 : null",
@@ -410,8 +409,7 @@ matrix {
 	}
 }
 
-// TestAxisOfJobs: a job can be an axis, and the axes that it reads multiply
-// only its cells.
+// TestAxisOfJobs: jobs can be the values of an axis. Axes that a job reads multiply only the cells of this job.
 func TestAxisOfJobs(t *testing.T) {
 	src := strings.Replace(small, "job = job.a", "job = each.model", 1) + `
 job "b" {
@@ -437,10 +435,10 @@ matrix {
 	}
 }
 
-// TestDoubtful holds the warnings about files that load.
+// TestDoubtful compares the warnings about files that load.
 func TestDoubtful(t *testing.T) { decodetest.Corpus{Update: *update}.Doubtful(t) }
 
-// If no line of a log can be read, the message says why, even if malformed lines are left out.
+// If no line of a log can be read, the message says why, even if malformed lines are allowed.
 func TestNoLineOfALogIsRead(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

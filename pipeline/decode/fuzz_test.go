@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 )
 
-// Any file is read or refused: no panic, and each error has a sentence and a place.
+// Any file is read or refused. Nothing panics, and each error has a sentence and a place in the file.
 func FuzzLanguage(f *testing.F) {
 	for _, pattern := range []string{"testdata/good/*.hcl", "testdata/broken/*.hcl"} {
 		paths, err := filepath.Glob(pattern)

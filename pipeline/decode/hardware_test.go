@@ -28,7 +28,7 @@ hardware "h" {
 policy "p" { order = "fcfs" }
 `
 
-// Simulated hardware: the costs of actions, and the capabilities that the engine is configured without.
+// Simulated hardware has costs of actions, and a list of capabilities that the engine must not use.
 func TestSimulatedHardware(t *testing.T) {
 	spec, text := decodetest.Beside(t, strings.Replace(machine, "MORE",
 		"noise = 0.1\nlacks = [\"resize\", \"pause\", \"resize\"]\noverheads {\n start = \"1s\"\n resume = \"3s\"\n}", 1), nil)

@@ -28,8 +28,8 @@ var otherwise = []string{
 	"loops_too_large.hcl", "value_concat.hcl", "value_text.hcl",
 }
 
-// A file with mistakes is refused in JSON as it is in HCL: for the same reasons, each at a line of the file. The long
-// form tries all of the files.
+// A file with mistakes in JSON syntax is refused for the same reasons as in HCL syntax, and each message has a line.
+// The long form tries all files.
 func TestMistakesInJSON(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "broken", "*.hcl"))
 	if err != nil || len(files) == 0 {
@@ -137,7 +137,7 @@ func quoted(s string) string {
 	return string(raw)
 }
 
-// A block with a misspelled name is the only mistake: references to it are right.
+// If the name of a block is misspelled, references to the block are not reported as mistakes.
 func TestMisspelledBlockInJSON(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "e.hcl.json")
 	source := `{"experiment": {"e": {}}, "jobb": {"t": {"command": ["sh"], "epochs": 2}},

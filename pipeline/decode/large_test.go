@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// Large files, and files with many mistakes, are read or refused in time linear in their size. Each of these took
-// minutes, gigabytes or the whole stack with quadratic time or recursion.
+// Large files, and files with many mistakes, are read or refused in time linear in their size. With quadratic time or
+// with recursion, each of these files took minutes, gigabytes or the whole stack.
 func TestLargeSources(t *testing.T) {
 	const n = 3000
 	lines := func(format string) string {
@@ -69,7 +69,7 @@ func TestLargeSources(t *testing.T) {
 	}
 }
 
-// Standard input is bounded as a file is.
+// Standard input has the same size limit as files.
 func TestReadAllOfTooMuch(t *testing.T) {
 	src, err := eval.ReadAll("standard input", strings.NewReader(strings.Repeat("x", 4<<20)))
 	if err != nil || len(src) != 4<<20 {

@@ -43,7 +43,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// Doubts are reported for files without errors only: next to an error a doubt would only be noise.
+// Warnings are reported only for files without errors, since next to an error they would distract.
 func TestDoubtsOfRightFiles(t *testing.T) {
 	doubtful := small + "job \"unused\" {\n  command = [\"x\"]\n  epochs = 1\n}\n"
 	host := experiments.HostFacts{Threads: 4, MemoryBytes: 8 << 30}

@@ -32,7 +32,7 @@ policy "p" {
 }
 `
 
-// A request that is wrong by itself is not reported as uneven as well, with or without mistakes in the program.
+// A request with an invalid value is not also reported as uneven, whether or not the program has mistakes.
 func TestUnevenRequests(t *testing.T) {
 	for _, c := range []struct{ setting, threads, want string }{
 		{"", "4", ""}, {"", "3", "3 threads cannot be divided evenly over 2 nodes."},

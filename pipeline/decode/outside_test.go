@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// Numbers of others that cannot be are refused at their line: shares above 1, times below 0, and two numbers for one
-// place.
+// Impossible numbers in files of other programs are refused with their line: shares above 1, times below 0, and two
+// numbers for the same place.
 func TestImpossibleNumbersOfOthers(t *testing.T) {
 	const experiment = `
 experiment "e" { replicates = 1 }

@@ -32,8 +32,8 @@ hardware "h" {
 policy "p" { order = "fcfs" }
 `
 
-// Things registered after the program has started are part of the language: its
-// name, its arguments and their types, the suggestions, and the reference.
+// If something is registered after the program has started, it is part of the language: its name, its arguments and
+// their types, suggestions, and the reference.
 func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 	file := func(edit ...string) (*experiment.Spec, experiments.Diagnostics) {
 		return decode.Source("e.hcl", []byte(strings.NewReplacer(edit...).Replace(recorded)), decode.Options{})

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Any journal is read or set aside. Appended lines are read back, and a complete line stays.
+// Any journal is read or renamed. Appended lines are read back, and complete lines stay.
 func FuzzJournal(f *testing.F) {
 	f.Add([]byte(`{"time":"2024-01-01T00:00:00Z","event":"run_start"}` + "\n" + `{"time":"2024-01-0`))
 	f.Add([]byte("\x00\xff\n\n[null]\n{}\n"))

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A killed run leaves half a line at the most; the next one cuts it off.
+// A killed run leaves at most one incomplete line, which the next run removes.
 func TestJournalSurvivesATornLine(t *testing.T) {
 	dir := t.TempDir()
 	j, err := store.OpenJournal(dir)
@@ -43,7 +43,7 @@ func TestJournalSurvivesATornLine(t *testing.T) {
 	}
 }
 
-// A damaged line hides none of the others.
+// If one line is damaged, all other lines are still read.
 func TestJournalWithADamagedLine(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"time":"2024-01-01T00:00:00Z","event":"run_start"}` + "\n" + "\x00\xffgarbage\n\n" +
@@ -58,7 +58,7 @@ func TestJournalWithADamagedLine(t *testing.T) {
 	}
 }
 
-// A file that is not a journal, or a link that leads elsewhere, is set aside, and nothing is written through it.
+// A file that is not a journal, or a link to another place, is renamed. Nothing is written through the link.
 func TestJournalThatIsNone(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
 	if err := os.WriteFile(elsewhere, []byte("mine\n"), 0o644); err != nil {

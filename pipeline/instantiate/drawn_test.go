@@ -121,7 +121,7 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// Names go on where digits are added.
+// Names of jobs are right where their number gets another digit.
 func TestNamesOfDrawnJobs(t *testing.T) {
 	d := &drawing{template: scheduler.Job{Class: "a"}}
 	for _, first := range []int{0, 8, 98, 127, 99_998} {

@@ -48,8 +48,8 @@ var shared = []string{"alternatives", "cluster", "cluster_speed", "contention", 
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// The golden files in testdata have experiments as plain values: the plan, the keys of cells, their jobs, work and
-// estimates.
+// The golden files in testdata have experiments as plain values: the plan, and the keys, jobs, work and estimates of
+// the cells.
 func TestExperiments(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOARCH != "amd64" {
 		t.Skip("the golden files have paths with slashes, and numbers to the last digit")
@@ -94,7 +94,7 @@ func firstDifference(want, got []byte) string {
 	return fmt.Sprintf(": %d lines, not %d", len(b), len(a))
 }
 
-// most bounds the cells of an experiment, and the jobs of a cell, that are written down.
+// most is the greatest number of cells of an experiment, and of jobs of a cell, that the golden files have.
 const most = 8
 
 // text is an experiment in plain values: its plan, then for each cell the key lines that differ from the previous

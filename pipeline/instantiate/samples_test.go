@@ -68,8 +68,7 @@ func units(x *Experiment) (threads []int, asked []bool) {
 	return threads, asked
 }
 
-// A speed-up curve wants samples on other numbers of threads than the request,
-// if the job may run on them.
+// The model of a speed-up curve needs samples on other numbers of threads than the request, if the job can run on them.
 func TestThreadsThatAreSampled(t *testing.T) {
 	const curve = "\nestimate { model = \"scaling\" }\n"
 	for _, c := range []struct {
@@ -109,8 +108,8 @@ func TestThreadsThatAreSampled(t *testing.T) {
 	}
 }
 
-// The samples of a swept request inform each other, if the model uses them; a
-// key names them.
+// If the values of an axis change a job's request, its samples are used for all requests, if the model supports this.
+// The key of a cell names these samples.
 func TestASweptRequestSharesItsSamples(t *testing.T) {
 	file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\nthreads = each.cores", 1)
 	file = strings.Replace(file, `engine  = "process"`, `engine = "simulated"`, 1)
@@ -138,8 +137,8 @@ func TestASweptRequestSharesItsSamples(t *testing.T) {
 	}
 }
 
-// A cell beyond the matrix has its own samples if its policy uses estimates,
-// and no samples for a prediction alone.
+// A cell outside the matrix has its own samples if its policy uses estimates. If only its prediction would use them, it
+// has none.
 func TestSamplesOfCellsBeyondTheMatrix(t *testing.T) {
 	x, err := New(loadSmall(t, realFile+"\npolicy \"sjf\" { order = \"sjf\" }\n"), hardware.Machine{Threads: 8})
 	if err != nil {
@@ -174,8 +173,8 @@ func TestSamplesOfCellsBeyondTheMatrix(t *testing.T) {
 	}
 }
 
-// Copies of a job are sampled side by side where there is room for them, once for all cells of a hardware; the
-// simulation of a real cell includes their contention, and its key says so.
+// Copies of a job are sampled side by side if there is room, once for all cells of a hardware. The simulation of a real
+// cell includes their contention, and its key shows this.
 func TestJobsSideBySide(t *testing.T) {
 	if len(hardware.AllowedCPUs()) < 2 {
 		t.Skip("jobs side by side need two CPUs")

@@ -27,7 +27,7 @@ func TestSampleLengths(t *testing.T) {
 	}
 }
 
-// A sample lasts as long as the file says, or else as its job may train, or ten minutes.
+// A sample has the time limit in the file; otherwise the limit of its job; otherwise ten minutes.
 func TestLimit(t *testing.T) {
 	minute := time.Minute
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Side by side are as many as have room on a node of real hardware and on this machine.
+// The number of copies side by side is limited by the room on a node of the real hardware and on this machine.
 func TestCopies(t *testing.T) {
 	for _, c := range []struct {
 		engine                   string

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Any values of a cache are read or count as missing. Unpacked files stay in their folder and are bounded.
+// Any content of a cache is read or counts as missing. Unpacked files stay in their folder, and their size is bounded.
 func FuzzCacheValues(f *testing.F) {
 	top := f.TempDir()
 	cell := filepath.Join(top, "cell")

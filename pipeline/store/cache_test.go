@@ -45,7 +45,7 @@ func TestCacheKeepsOutputsByKey(t *testing.T) {
 	})
 }
 
-// A damaged cache is set aside, never in the way.
+// A damaged cache is renamed, and a new one is used.
 func TestCacheDamaged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, record.CacheFile)
@@ -65,7 +65,8 @@ func TestCacheDamaged(t *testing.T) {
 	}
 }
 
-// What stands where the cache should be, and is no file, is set aside; where that cannot be, both are named.
+// If something other than a file is in the cache's place, it is renamed. If it cannot be renamed, the error names both
+// paths.
 func TestCacheIsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, record.CacheFile)
@@ -97,8 +98,7 @@ func TestCacheIsNoFile(t *testing.T) {
 	}
 }
 
-// fill makes a cache of some hundred outputs, with pages of all kinds, and returns
-// its outputs by key.
+// fill creates a cache of some hundred outputs, with pages of all kinds. It returns the outputs by key.
 func fill(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	c, _, err := Open(dir, record.CacheFile)
@@ -293,7 +293,7 @@ func TestCacheDamagedAnywhere(t *testing.T) {
 	}
 }
 
-// Errors of the system are not taken for damage: a full disk must not cost a cache.
+// System errors do not count as damage, so a full disk does not make tfexp discard a cache.
 func TestDamaged(t *testing.T) {
 	number := &os.PathError{Op: "write", Path: "cache.db", Err: syscall.ENOSPC}
 	for _, c := range []struct {

@@ -39,7 +39,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// A cell is complete under one key only, and with all its files in full length.
+// A cell is complete only under its own key, and only if all its files have their full length.
 func TestComplete(t *testing.T) {
 	k := key("policy.quantum", "1s")
 	dir := t.TempDir()

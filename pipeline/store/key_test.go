@@ -29,7 +29,7 @@ func TestKeyNamesWhatChanged(t *testing.T) {
 	}
 }
 
-// A repeated label is numbered, so that swapping two lines shows.
+// Repeated labels are numbered, so that the difference of two keys shows swapped lines.
 func TestKeyDiffRepeatedLabels(t *testing.T) {
 	got := Diff(key("file", "a", "file", "b").Description(), key("file", "a", "file", "c").Description())
 	want := []Change{{Label: "file#2", Old: "b", New: "c"}}
@@ -38,7 +38,7 @@ func TestKeyDiffRepeatedLabels(t *testing.T) {
 	}
 }
 
-// A value with a line break cannot pass for another line.
+// A value with a line break is quoted, so that it cannot look like another line.
 func TestKeyQuotesLineBreaks(t *testing.T) {
 	a := key("env.X", "1\npolicy.quantum 1s")
 	b := key("env.X", "1", "policy.quantum", "1s")

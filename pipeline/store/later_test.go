@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// The 200th waiting output, or the one that brings them to 16 MiB, records them all.
+// Outputs are recorded together when 200 of them wait, or when they reach 16 MiB.
 func TestLaterRecordsManyAtOnce(t *testing.T) {
 	c, _, err := Open(t.TempDir(), record.CacheFile)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestLaterRecordsManyAtOnce(t *testing.T) {
 	}
 }
 
-// Where there is no cache, none is made and nothing is found.
+// If there is no cache, opening it read-only creates none and finds nothing.
 func TestOpenReadOnlyWithoutCache(t *testing.T) {
 	dir := t.TempDir()
 	c := OpenReadOnly(dir, record.CacheFile)

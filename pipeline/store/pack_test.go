@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// write makes a folder of files, by their names with slashes.
+// write creates a folder with these files. The names may have slashes.
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
@@ -23,7 +23,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// A cell that is packed and unpacked has the same files, and earlier files in its place are gone.
+// A cell that is packed and unpacked has the same files. Earlier files in its folder are removed.
 func TestPackComesBack(t *testing.T) {
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "cell")
 	files := map[string]string{
@@ -54,7 +54,7 @@ func TestPackComesBack(t *testing.T) {
 	}
 }
 
-// An incomplete cell leaves no cell.json, which would mark the folder as complete.
+// Unpacking an incomplete cell writes no cell.json, which would mark the folder as complete.
 func TestUnpackWhatIsNoCell(t *testing.T) {
 	from := t.TempDir()
 	write(t, from, map[string]string{"jobs.csv": "job,end\n"})
@@ -97,7 +97,7 @@ func TestUnpackWhatIsNoCell(t *testing.T) {
 	}
 }
 
-// A cell of more than 64 MiB, over all its files, is not kept twice.
+// A cell whose files have more than 64 MiB together is not stored in the cache.
 func TestPackTooLarge(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a": "", "b": "1"})
