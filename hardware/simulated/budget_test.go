@@ -7,8 +7,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// withBudgets makes an engine whose jobs have budgets; 0 means no budget, and a
-// nanosecond an empty one.
+// withBudgets returns an engine whose jobs have the given budgets. A budget of 0 means no limit,
+// and a budget of one nanosecond an empty budget.
 func withBudgets(t *testing.T, o Options, work []Scaling, budgets ...time.Duration) *Engine {
 	t.Helper()
 	jobs := make([]scheduler.Job, len(work))
@@ -24,8 +24,7 @@ func withBudgets(t *testing.T, o Options, work []Scaling, budgets ...time.Durati
 	return e
 }
 
-// A budget is service time: overheads count, pauses do not, and neither threads nor
-// neighbors make it longer.
+// A budget limits service time. Overheads count, and pauses do not. Neither threads nor neighbors make it longer.
 func TestBudgets(t *testing.T) {
 	s := func(n float64) time.Duration { return time.Duration(n*1e9) + 1 }
 	long := Scaling{Scaled: 100 * time.Second, Parallel: 1}

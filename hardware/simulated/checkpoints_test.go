@@ -8,11 +8,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// by is a job with checkpoints, step by step: the remaining work, in steps of a second, and the work that a checkpoint
-// holds.
+// by simulates a job with checkpoints step by step. A step is one second of work.
 type by struct {
-	left, kept     int // work that is left, in all and after the last checkpoint
-	until, writing int // work until the next checkpoint, and the rest of one that is being written
+	left, kept     int // remaining work in steps: now, and after the last checkpoint
+	until, writing int // steps until the next checkpoint, and until the end of the current one
 	every, cost    int
 	spent, lead    int
 }
@@ -90,7 +89,7 @@ func TestCheckpointsSecondBySecond(t *testing.T) {
 	}
 }
 
-// A sample is a part of the work after its start-up; none of it is kept.
+// A sample counts work only after the start-up of the job. No work of a sample is kept.
 func TestSamples(t *testing.T) {
 	e := newEngine(t, Options{Overheads: Overheads{Start: time.Second}}, FullRequest(10*time.Second, 2), FullRequest(10*time.Second, 2))
 	must(t, e.Start(0, cores(2)))

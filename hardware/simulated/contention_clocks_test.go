@@ -8,8 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// linear slows a job down by one half when its neighbors hold all cores of
-// the node.
+// linear slows a job down by up to one half, if its neighbors hold all cores of the node.
 func linear(_, others, cores int) float64 { return 1 + 0.5*float64(others)/float64(cores) }
 
 func crowded(t *testing.T, nodes []int, work ...Scaling) *Engine {
@@ -75,8 +74,8 @@ func TestEveryChangeOfANeighbourCounts(t *testing.T) {
 	until(t, e, scheduler.Never, 23*s+half, 0)
 }
 
-// A job of another node is no neighbor. A gang is as slow as on its slowest
-// node: on the second, c holds half of the cores.
+// A job on another node is no neighbor. A gang runs at the speed of its slowest node. Here c holds half of the cores of
+// the second node.
 func TestContentionIsByNode(t *testing.T) {
 	e := crowded(t, []int{2, 4}, FullRequest(8*s, 2), FullRequest(8*s, 2), FullRequest(8*s, 2))
 	must(t, e.Start(0, span(0, 2))) // alone on the first node
@@ -86,12 +85,12 @@ func TestContentionIsByNode(t *testing.T) {
 	until(t, e, scheduler.Never, 10*s, 1, 2)
 
 	e = crowded(t, []int{2, 4}, FullRequest(8*s, 2), FullRequest(100*s, 2))
-	must(t, e.Start(0, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 1, Hi: 3}}})) // a core on each
+	must(t, e.Start(0, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 1, Hi: 3}}})) // one core on each node
 	must(t, e.Start(1, span(3, 5)))
 	until(t, e, scheduler.Never, 10*s, 0) // slowed by 1 + 0.5 × 2/4
 }
 
-// Alone, nothing is slowed or rounded.
+// A job without neighbors runs at exactly its own speed, without rounding.
 func TestAloneIsExact(t *testing.T) {
 	const run = 1_000_000_007 * time.Nanosecond
 	e := crowded(t, []int{4}, FullRequest(run, 3))
@@ -108,7 +107,7 @@ func TestAloneIsExact(t *testing.T) {
 	until(t, e, scheduler.Never, run+1000*333_331, 0)
 }
 
-// Jobs that hold the same and began together end together, by number.
+// Jobs with equal holdings that began together end together, in order of number.
 func TestAlikeJobsEndTogether(t *testing.T) {
 	e := crowded(t, []int{4}, FullRequest(3*s, 1), FullRequest(3*s, 1), Scaling{}, FullRequest(3*s, 1))
 	for i := range 4 {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// check compares the first of some endings with those that there are, and returns it.
+// check compares the first ending with the expected ones, and returns it.
 func check(t *testing.T, e *endings, open []ending) ending {
 	t.Helper()
 	var first ending
@@ -70,7 +70,7 @@ func TestEndsAreInOrder(t *testing.T) {
 	}
 }
 
-// Numbers of jobs that there are not are refused, and contention without a law or a cluster.
+// Unknown job numbers are refused, and contention without a slowdown or a cluster.
 func TestRefusals(t *testing.T) {
 	e := newEngine(t, Options{}, FullRequest(time.Second, 1))
 	for _, job := range []int{-1, 1} {

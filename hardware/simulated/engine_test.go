@@ -36,7 +36,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// until jumps, and fails the test unless exactly these jobs end.
+// until advances the engine, and fails the test unless exactly the given jobs end at the time want.
 func until(t *testing.T, e *Engine, at, want time.Duration, jobs ...int) {
 	t.Helper()
 	now, ended, err := e.Next(context.Background(), at)
@@ -82,8 +82,7 @@ func TestRunTimes(t *testing.T) {
 	}
 }
 
-// A job that is paused and resumed on as many cores ends to the nanosecond as
-// if the pauses were cut out.
+// A job that is paused and resumed on the same number of cores ends exactly as if the pauses were cut out.
 func TestPausesAreExact(t *testing.T) {
 	const run = 1_000_000_007 * time.Nanosecond
 	e := newEngine(t, Options{}, FullRequest(run, 3))
@@ -123,8 +122,8 @@ func TestOverheadsCostTheJob(t *testing.T) {
 	until(t, e, scheduler.Never, (2+10+100+1000+6)*time.Second, 0)
 }
 
-// Noise has mean 1 and the given relative standard deviation, belongs to the
-// job's name and the seed, and changes nothing but the run time.
+// Noise has mean 1 and the given relative standard deviation. It depends on the job's name and the seed, and affects
+// only the run time.
 func TestNoise(t *testing.T) {
 	const n, sd = 20000, 0.3
 	sum, squares := 0.0, 0.0
@@ -164,7 +163,7 @@ func TestStop(t *testing.T) {
 	must(t, e.Start(1, cores(1)))
 	must(t, e.Start(0, cores(1)))
 	must(t, e.Pause(1))
-	for _, j := range []int{1, 0, 2} { // the last has not started
+	for _, j := range []int{1, 0, 2} { // job 2 has not started
 		must(t, e.Stop(j))
 	}
 	_, ended, err := e.Next(context.Background(), scheduler.Never)
@@ -229,8 +228,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// A job with alternatives takes the time of the one that it starts with, by the
-// same noise; the work that the caller gave stays as it is.
+// A job with alternatives takes the run time of the alternative with which it starts, with the same noise for all. The
+// work that the caller passed does not change.
 func TestAlternatives(t *testing.T) {
 	ways := []Scaling{FullRequest(8*time.Second, 2), {Fixed: time.Second, Scaled: time.Second, Threads: 1, Parallel: 1}}
 	each := &Special{Alternatives: ways}
@@ -266,8 +265,9 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// TestLeftIsAlikeInAllAlternatives: a job's remaining work is measured as its time in the first one, where it takes 10
-// s. 8 s of 40 are a fifth, and then 3 of 10.
+// TestLeftIsAlikeInAllAlternatives checks that the remaining work of a job is measured as its time in the first
+// alternative. There it takes 10 s. In the second, 8 of 40 s are a fifth, so 8 of 10 s
+// remain. Then 3 s in the first alternative leave 5 s.
 func TestLeftIsAlikeInAllAlternatives(t *testing.T) {
 	e := newEngine(t, Options{}, Scaling{Special: &Special{
 		Alternatives: []Scaling{FullRequest(10*second, 1), FullRequest(40*second, 1)}}})

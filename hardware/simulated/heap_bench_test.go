@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// freeAt are the seconds at which cores are free, as a heap.
+// freeAt has the seconds at which cores become free, as a heap.
 type freeAt []int
 
 func (h freeAt) Len() int           { return len(h) }
@@ -19,8 +19,8 @@ func (h freeAt) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *freeAt) Push(x any)        { *h = append(*h, x.(int)) }
 func (h *freeAt) Pop() any          { panic("no core goes away") }
 
-// BenchmarkBareHeap measures the least time in which 16 cores that serve jobs in order can be simulated. It only keeps
-// a heap of the instants at which cores become free. TFEXP_LOG names a log of jobs; without it, jobs are random.
+// BenchmarkBareHeap measures a lower bound for simulating jobs in their order on 16 cores: only a heap of the times at
+// which cores become free. TFEXP_LOG names a log of jobs; without it jobs are random.
 func BenchmarkBareHeap(b *testing.B) {
 	var arrivals, seconds []int
 	if name := os.Getenv("TFEXP_LOG"); name != "" {

@@ -12,8 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// steps is work of another kind, written outside the package: a number of steps,
-// whose speed depends on the type of GPU that a job gets.
+// steps is a kind of work of another package: a number of steps, whose speed depends on the type of GPU.
 type steps struct {
 	n         float64
 	perSecond map[string]float64
@@ -43,8 +42,8 @@ func (s steps) Check() error {
 	return nil
 }
 
-// Jobs with work of different types run side by side. A job continues at
-// another rate when it is resumed on another type of device.
+// Jobs with different kinds of work run side by side. A job that is resumed on another type of device continues at
+// another speed.
 func TestWorkOfAnotherKind(t *testing.T) {
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{
 		{Threads: 2, GPUs: 1, GPU: "K80"}, {Threads: 2, GPUs: 2, GPU: "V100"},
@@ -83,7 +82,7 @@ func TestWorkOfAnotherKind(t *testing.T) {
 	}
 }
 
-// On one thread Amdahl's law gives 1 for every parallel part, without a rounding error.
+// On one thread, Amdahl's law gives a speed of exactly 1 for every parallel fraction.
 func TestOneThreadIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 10_000 {
@@ -95,12 +94,13 @@ func TestOneThreadIsExact(t *testing.T) {
 	}
 }
 
-// byParts is a crew whose speed is the part of two workers that it has.
+// byParts is work whose speed is the fraction of its two workers that run.
 type byParts struct{}
 
 func (byParts) Speed(parts []scheduler.Part) float64 { return float64(len(parts)) / 2 }
 
-// TestCrewRate: a job with roles runs as fast as its parts, and on its full request as long as its work says.
+// TestCrewRate checks that a job with roles runs at the speed of its parts. On its full request it takes the time of
+// its work.
 func TestCrewRate(t *testing.T) {
 	w := simulated.Scaling{Fixed: time.Second, Scaled: 10 * time.Second, Special: &simulated.Special{Crew: byParts{}}}
 	if got := w.RunTime(1); got != 11*time.Second {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// reports jumps until the job ends, and returns its reports.
+// reports runs a job to its end and returns its progress reports. do has actions by time.
 func reports(t *testing.T, e *Engine, do map[time.Duration]func()) []scheduler.Notice {
 	t.Helper()
 	var all []scheduler.Notice
@@ -94,8 +94,8 @@ func TestReportsOfSmallJobs(t *testing.T) {
 	}{
 		{FullRequest(second, 1), 0, 0},
 		{FullRequest(second, 1), 1, 0},   // its end reports it
-		{Scaling{Fixed: second}, 10, 0},  // nothing is known of its units
-		{FullRequest(3, 1), 1 << 20, 20}, // a third of a million units each nanosecond
+		{Scaling{Fixed: second}, 10, 0},  // nothing is known about its units
+		{FullRequest(3, 1), 1 << 20, 20}, // a third of a million units in each nanosecond
 		{Scaling{}, 5, 0},
 	} {
 		e := newEngine(t, Options{}, c.work)
@@ -107,7 +107,7 @@ func TestReportsOfSmallJobs(t *testing.T) {
 	}
 }
 
-// Watching changes only the notices.
+// Watching progress changes only the notices of a run, not its times.
 func TestWatchingChangesNothing(t *testing.T) {
 	end := func(watch bool) time.Duration {
 		e := newEngine(t, Options{Noise: 0.3, Seed: 5}, Training(second, 7, second, 0.8))
@@ -128,8 +128,8 @@ func TestWatchingChangesNothing(t *testing.T) {
 	}
 }
 
-// Under contention reports come when the work is done: two jobs of 10 units of
-// 1 s slow each other down to half the speed until the second is paused at 8 s.
+// Under contention, reports come when the work is done. Two jobs of 10 units of 1 s run at half speed, until the second
+// is paused at 8 s.
 func TestReportsUnderContention(t *testing.T) {
 	o := Options{Contention: &Contention{
 		Slowdown: func(own, others, cores int) float64 { return 1 + float64(others) },

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// lossy is a fleet whose nodes are lost every so often on the mean.
+// lossy is a fleet whose nodes are lost at a given mean interval.
 type lossy struct {
 	script
 	between time.Duration
@@ -17,7 +17,7 @@ type lossy struct {
 
 func (l *lossy) Between([]int) time.Duration { return l.between }
 
-// on returns an engine for one job of 10 s on one core of a node that comes and goes.
+// on returns an engine for one job of 10 s on one core of a node of the fleet.
 func on(t *testing.T, fleet Fleet, checkpoints ...*Checkpoint) *Engine {
 	t.Helper()
 	o := Options{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}}}, Fleet: fleet,
@@ -61,7 +61,8 @@ func TestMovesOfASavingJob(t *testing.T) {
 	until(t, e, scheduler.Never, 12*second, 0) // 1 s to read, and 6 s
 }
 
-// TestMovesOfAJobThatSavesNothing: it restarts, and its attempts report their completed work.
+// TestMovesOfAJobThatSavesNothing checks that a moved job without checkpoints starts again, and that its attempts
+// report their completed work.
 func TestMovesOfAJobThatSavesNothing(t *testing.T) {
 	e := on(t, &script{})
 	must(t, e.Start(0, cores(1)))
@@ -83,8 +84,8 @@ func TestMovesOfAJobThatSavesNothing(t *testing.T) {
 	}
 }
 
-// TestAJobGoesOnAfterItsServer: one whose attempt ends with a warning can start again, though its engine said that it
-// ended.
+// TestAJobGoesOnAfterItsServer checks that a job can start again if its attempt ended after a warning, although the
+// engine reported its end.
 func TestAJobGoesOnAfterItsServer(t *testing.T) {
 	e := on(t, &script{{Kind: scheduler.NodeWarned, At: 4 * second, Until: 9 * second}},
 		&Checkpoint{Every: 60 * second, Cost: second})
@@ -102,8 +103,8 @@ type intervalFunc func(cost, between time.Duration) time.Duration
 
 func (f intervalFunc) Interval(cost, between time.Duration) time.Duration { return f(cost, between) }
 
-// TestIntervalByARule: it is asked with the cost of a checkpoint and the mean time between losses, and not at all without
-// losses; no checkpoints are closer than a nanosecond of work.
+// TestIntervalByARule checks that a rule receives the cost of a checkpoint and the mean time between losses. It is not
+// called if there are no losses. Intervals are at least a nanosecond.
 func TestIntervalByARule(t *testing.T) {
 	for _, c := range []struct{ between, every, end time.Duration }{
 		{8 * second, 4 * second, 12 * second}, {scheduler.Never, 0, 10 * second}, {8 * second, 0, scheduler.Never},
@@ -127,7 +128,8 @@ func TestIntervalByARule(t *testing.T) {
 	}
 }
 
-// TestOneUnknownNeighbour: two jobs share no GPUs if the speed of either of them next to the other is unknown.
+// TestOneUnknownNeighbour checks that two jobs do not share GPUs if the speed of one of them next to the other is
+// unknown.
 func TestOneUnknownNeighbour(t *testing.T) {
 	knows := &Special{Beside: map[string]float64{"a": 0.5, "b": 0.5}}
 	for _, c := range []struct{ first, second *Special }{{knows, nil}, {nil, knows}, {nil, nil}, {knows, knows}} {

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Jobs start, pause, resize and stop together on some nodes. A job ends when its completed work, at its speed among its
-// neighbors, adds up to all of its work.
+// Random jobs start, pause, resize and stop on some nodes. A job must end when its progress, at its speed among its
+// neighbors, has reached all of its work.
 func TestContentionAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c scheduler.Cluster
@@ -50,7 +50,7 @@ func TestContentionAddsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held := make([]scheduler.CoreSet, jobs) // nil: it does not run
+		held := make([]scheduler.CoreSet, jobs) // nil if the job does not run
 		state := make([]string, jobs)
 		now := 0.0
 		speed := func(job int) float64 {
@@ -72,7 +72,7 @@ func TestContentionAddsUp(t *testing.T) {
 			}
 			return 1 / slow
 		}
-		// pass lets jobs work up to an instant at which nothing changes before.
+		// pass lets jobs progress until a time, while their speeds do not change.
 		pass := func(to float64) {
 			done := make([]float64, jobs)
 			for i := range held {
@@ -143,7 +143,7 @@ func TestContentionAddsUp(t *testing.T) {
 	})
 }
 
-// Many changes of a few jobs leave no entries behind that cost time.
+// After many changes of a few jobs, outdated entries are removed, because they would cost time.
 func TestOvertakenEndsAreForgotten(t *testing.T) {
 	e := crowded(t, []int{8}, FullRequest(1000*s, 2), FullRequest(2000*s, 2))
 	must(t, e.Start(0, span(0, 2)))
@@ -194,11 +194,11 @@ func TestMisuseOfChanges(t *testing.T) {
 	must(t, e.Start(0, cores(1)))
 	must(t, e.Start(1, cores(1)))
 	until(t, e, scheduler.Never, s, 1)
-	must(t, e.Change(0, &Scaling{Scaled: 4 * s, Threads: 1})) // half done: 2 s of 4 are left
+	must(t, e.Change(0, &Scaling{Scaled: 4 * s, Threads: 1})) // half of the work is done, so 2 of 4 s are left
 	until(t, e, scheduler.Never, 3*s, 0)
 }
 
-// Times beyond the longest end never.
+// Times that exceed the longest duration become the longest duration.
 func TestStretchIsBounded(t *testing.T) {
 	const most = time.Duration(math.MaxInt64)
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// script is a fleet with given notices.
+// script is a fleet that gives prepared notices.
 type script []scheduler.Notice
 
 func (s *script) Acquire(int, time.Duration) *scheduler.Server { return nil }
@@ -29,8 +29,8 @@ func (s *script) Take(now time.Duration, news []scheduler.Notice) []scheduler.No
 	return news
 }
 
-// TestWarnedPartsHaveTheJobSave at once, where there is time for it and something to save; with the part that speaks
-// for the job its attempt is over.
+// TestWarnedPartsHaveTheJobSave checks that a job saves its work at a warning if it has time and unsaved work. If the
+// warned part is the job's lead, the attempt ends.
 func TestWarnedPartsHaveTheJobSave(t *testing.T) {
 	roles := []scheduler.Role{{Name: "chief", Count: 1, Threads: 1}, {Name: "worker", Count: 1, Threads: 1, Elastic: true}}
 	core := func(n int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: n, Hi: n + 1}} }
@@ -85,7 +85,7 @@ func TestWarnedPartsHaveTheJobSave(t *testing.T) {
 	}
 }
 
-// TestEndedJobsLeaveTheirNodes: a warning finds no job that is over.
+// TestEndedJobsLeaveTheirNodes checks that a warning does not affect a job that has ended.
 func TestEndedJobsLeaveTheirNodes(t *testing.T) {
 	jobs := []scheduler.Job{{Name: "a", Threads: 1}}
 	e, err := New(jobs, []Scaling{FullRequest(10*second, 1)}, Options{
@@ -114,7 +114,7 @@ func TestLeftIsWhatIsLeft(t *testing.T) {
 	}
 	left(0)
 	must(t, e.Start(0, cores(1)))
-	must(t, e.Start(1, cores(1))) // at half the speed
+	must(t, e.Start(1, cores(1))) // at half speed
 	left(11 + 21)                 // in times on the full request
 	until(t, e, 3*second, 3*second)
 	left(8 + 18 + 1)
@@ -123,7 +123,7 @@ func TestLeftIsWhatIsLeft(t *testing.T) {
 	left(8 + 18)
 }
 
-// stages is a course of stages that take as long as listed on one core, and half on two.
+// stages is a course whose stages take the listed times on one core, and half of them on two.
 type stages struct {
 	left    []time.Duration
 	cores   int

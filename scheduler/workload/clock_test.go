@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A span is drawn again for each job, unless it is fixed, and its text is the text of the language.
+// A span is drawn for each job, unless it is fixed. Its text is as in experiments.
 func TestSpans(t *testing.T) {
 	for _, c := range []struct {
 		span  Span
@@ -37,7 +37,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// What no column holds is part of a hash: the units of jobs, and their weights.
+// The hash of a workload includes properties that have no column: the units of jobs, and their weights.
 func TestWriteRest(t *testing.T) {
 	var out strings.Builder
 	WriteRest(&out, []scheduler.Job{{}, {Special: &scheduler.Special{Units: 3}}, {Special: &scheduler.Special{Weight: 2}}, {Special: &scheduler.Special{Units: 1, Weight: 0.5}}})

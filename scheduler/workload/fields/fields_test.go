@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// docs/fields.md is made from the list of fields.
+// docs/fields.md is generated from the list of fields.
 func TestPage(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "docs", "fields.md")
 	if os.Getenv("TFEXP_UPDATE") != "" {
@@ -24,7 +24,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// Fields are used by a reader, ignored and named, or unknown.
+// A field is used by a reader, ignored with a message, or unknown.
 func TestUnused(t *testing.T) {
 	for _, c := range []struct{ table, reader, fields, want string }{
 		{"sacct", "accounting", "JobID|User|Account", ""},

@@ -96,7 +96,7 @@ func TestParseMemory(t *testing.T) {
 	}
 }
 
-// A builder refuses what no workload may have, and finds names that are there twice also when they come in no order.
+// A builder refuses jobs that no workload may have. It finds duplicate names in any order.
 func TestBuilder(t *testing.T) {
 	var b Builder
 	for i, c := range []struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/runs"
 )
 
-// folder writes tables into a folder.
+// folder writes tables into a new folder and returns its path.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -127,7 +127,7 @@ func TestZonesBySuffix(t *testing.T) {
 			t.Errorf("no %q among\n%s", want, all)
 		}
 	}
-	between := "Zone,Run,Cost\nc,1,7\n" // the end of two zones
+	between := "Zone,Run,Cost\nc,1,7\n" // the line between the tables of two zones
 	points := "Time,Step,Zone,Run\n0,0,a-c,1\n9,9,a-c,1\n0,0,b-c,1\n9,9,b-c,1\n"
 	list, warnings, err = runs.Read(folder(t, map[string]string{"a.csv": points, "b.csv": between}), runs.Options{})
 	if err != nil || !math.IsNaN(list[0].Cost) || !math.IsNaN(list[1].Cost) || len(warnings) != 1 {
@@ -266,7 +266,7 @@ func column(t *testing.T, path, name string) map[string]float64 {
 	return values
 }
 
-// Where no table names the runs, each table of checkpoints is one.
+// If no table names the runs, each table of checkpoints is one run.
 func TestTablesThatAreRuns(t *testing.T) {
 	dir := folder(t, map[string]string{"east_data.csv": "Wall time,Step,Accuracy\n10,0,0.1\n20,100,0.9\n",
 		"west_data.csv": "Wall time,Step,Accuracy\n10,0,0.1\n50,100,0.8\n"})
@@ -277,7 +277,7 @@ func TestTablesThatAreRuns(t *testing.T) {
 	}
 }
 
-// Prices without a number of workers do not count: the costs of a table do.
+// Prices are ignored without a number of workers. The costs of a table are used.
 func TestPricesWithoutWorkers(t *testing.T) {
 	tables := map[string]string{"a.csv": checkpoints, "b.csv": "Zone,Run,Cost\neast,1,7\neast,11,8\nwest,1,9\n"}
 	list, warnings, err := runs.Read(folder(t, tables), runs.Options{Steps: 100, WorkerPrice: 36})

@@ -125,7 +125,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// A row is as long as may be, or one byte longer, also where it is over several lines.
+// Rows of the maximum length are read, and rows that are one byte longer are refused, also if they extend over several
+// lines.
 func TestBoundRows(t *testing.T) {
 	const head = "a\n"
 	for _, c := range []struct {
@@ -145,7 +146,7 @@ func TestBoundRows(t *testing.T) {
 	}
 }
 
-// A table that cannot be read on is not taken for a whole one.
+// An error while reading a table is reported, so that its first part is not taken for the whole table.
 func TestBrokenFiles(t *testing.T) {
 	broken := errors.New("broken")
 	in := func() io.Reader { return io.MultiReader(strings.NewReader("a\n1\n2"), iotest.ErrReader(broken)) }

@@ -16,7 +16,7 @@ func TestTablesOfSpreadsheets(t *testing.T) {
 	}
 }
 
-// A quote that is never closed is where it was opened, not at the end of the file.
+// The error about an unclosed quote names the line of the quote, not the end of the file.
 func TestLineOfAnOpenQuote(t *testing.T) {
 	_, _, err := ReadInstants("file", strings.NewReader("threads,seconds\n\"1,10\n2,5\n4,3\n"), "threads", false)
 	var line *LineError
@@ -35,7 +35,7 @@ func (e endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A line without an end is an error at that line, also where quotes stretch it over several.
+// A line that does not end is an error at that line, also if quotes extend it over several lines.
 func TestLongLines(t *testing.T) {
 	head := "a,b\n1,2\n"
 	for _, c := range []struct {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever a table of throughputs holds, it is read or refused, and speeds are numbers from 0 on.
+// Any table of throughputs is read or refused, and its speeds are numbers of at least 0.
 func FuzzTable(f *testing.F) {
 	for _, text := range []string{`{"v100": {"('LM', 1)": {"null": 2.5, "('A3C', 1)": [1, 2]}}}`, "device,job,workers,throughput\nv100,LM,1,2.5\n",
 		`{"v100": {"x": null}}`, `{"v100": {"('LM', 99999999999999999999)": {"null": 1e999}}}`, "{", "", "device\n"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-// readColumns reads a table by a mapping of facts to columns of the same names.
+// readColumns reads a table whose columns are named after the given facts.
 func readColumns(text string, lenient bool, facts ...string) (workload.Trace, error) {
 	var columns []schema.Setting
 	for _, f := range facts {
@@ -28,7 +28,7 @@ func way(name string, threads, gpus int, gpu string, asked, run time.Duration) w
 		Name: name, Threads: threads, GPUs: gpus, GPU: gpu, Predicted: asked}}
 }
 
-// Each job has the alternatives whose run times its row has; the first is its own request.
+// A job has an alternative for each run time in its row. The first alternative is its own request.
 func TestAlternativesOfTables(t *testing.T) {
 	const s = time.Second
 	tr, err := readColumns(`job,arrival,gpus,run_time,requested_time,cpu_run_time,cpu_threads,cpu_requested_time,K80_run_time

@@ -91,7 +91,7 @@ const (
 	csvLine = "a-1,a,0.5,1,0,0,0,0,0,false,0,,,,,\n"
 )
 
-// place fails the test unless the error has the line and the text.
+// place fails the test unless an error has the line and the text.
 func place(t *testing.T, err error, line int, text string) {
 	t.Helper()
 	var at *textfile.LineError

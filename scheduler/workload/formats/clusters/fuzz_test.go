@@ -105,7 +105,8 @@ func FuzzColumns(f *testing.F) {
 	})
 }
 
-// writtenAndRead writes a workload in a format, if that can hold it: it is read back as it was.
+// writtenAndRead writes a workload in a format and reads it back. Both must be equal, unless the format cannot hold the
+// workload.
 func writtenAndRead(t *testing.T, format *formats.Format, tr workload.Trace) {
 	t.Helper()
 	var first, again bytes.Buffer
@@ -121,7 +122,7 @@ func writtenAndRead(t *testing.T, format *formats.Format, tr workload.Trace) {
 	}
 }
 
-// withoutNotes leaves out the comments of a format, such as when its first line was.
+// withoutNotes removes the comments of a format.
 func withoutNotes(text string) string {
 	if note, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(note, "# ") {
 		return rest
@@ -129,7 +130,7 @@ func withoutNotes(text string) string {
 	return text
 }
 
-// Blanks without end are refused soon: a decoder of JSON would read them again and again.
+// A file of endless blanks is refused early, because a JSON decoder would read it again and again.
 func TestBlanksWithoutEnd(t *testing.T) {
 	text := "[" + strings.Repeat(" ", 1<<24)
 	_, err := formats.Find("philly").Read("f", strings.NewReader(text), formats.Options{})

@@ -66,14 +66,14 @@ func TestMalformedRequests(t *testing.T) {
 			t.Errorf("lenient: %d jobs, %v skipped, error %v", len(tr.Jobs), tr.Skipped, err)
 		}
 	}
-	// All that is wrong is reported at once.
+	// All errors of a file are reported together.
 	_, err := formats.Find("requests").Read("f", strings.NewReader("x\ny\nz\n"), formats.Options{})
 	if err == nil || strings.Count(err.Error(), "f:") != 3 {
 		t.Errorf("error %v", err)
 	}
 }
 
-// A wait may be a list of one, as programs write it.
+// A wait may be written as a list of one element, as some programs do.
 func TestRequestsWithBrackets(t *testing.T) {
 	tr, err := formats.Find("requests").Read("f", strings.NewReader("execution,a,mlp,4,[41.23]\nexecution,b,svm,2,[ 0 ],3\n"),
 		formats.Options{})

@@ -42,9 +42,8 @@ func TestSWF(t *testing.T) {
 	}
 }
 
-// The memory is by processor, in KiB: the requested one, or else the used one.
-// Partial executions, and jobs that were cancelled before they ran, are not
-// separate jobs.
+// Memory is in KiB per processor: the requested memory, or otherwise the used one. Partial executions, and jobs that
+// were cancelled before they ran, are not jobs.
 func TestSWFMemoryAndStatus(t *testing.T) {
 	const log = `1 0 -1 10 4 -1 7 -1 -1 1024 1 3 1 -1 -1 -1 -1 -1
 2 0 -1 10 4 -1 0.5 8 -1 -1 0 -1 1 -1 -1 -1 -1 -1

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-// readJobs reads a text as a format, leniently, and describes its jobs in a line each.
+// readJobs reads a text in a format, leniently, and returns a line for each job.
 func readJobs(t *testing.T, format, text string, args map[string]any) (lines []string, trace workload.Trace) {
 	t.Helper()
 	trace, err := formats.Find(format).Read("log", strings.NewReader(text), formats.Options{Lenient: true, Args: args})
@@ -250,7 +250,7 @@ func TestSlurmLogs(t *testing.T) {
 	}
 }
 
-// Steps say how much memory a job used: the largest task, times the tasks, of the step that used most.
+// Steps report the memory that a job used: the largest task times the number of tasks, of the step that used most.
 func TestMemoryOfSteps(t *testing.T) {
 	const head = "JobID|User|Submit|Start|End|ReqCPUS|ReqMem|MaxRSS|NTasks|State\n"
 	const ran = "|2024-05-01T08:00:00|2024-05-01T08:10:00|2024-05-01T09:10:00|"
@@ -381,8 +381,8 @@ func TestPercentBesideNumbers(t *testing.T) {
 	}
 }
 
-// Pods have thousandths of cores, which are rounded up, and parts of a GPU, which count as whole ones; pods that
-// were never scheduled are left out.
+// Pods request thousandths of cores, which are rounded up. A fraction of a GPU counts as a whole GPU. Pods that were
+// never scheduled are left out.
 func TestOpenb(t *testing.T) {
 	text := "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n" +
 		"a,11900,1024,1,230,,BE,Running,100,900,110\nb,64000,262144,8,1000,T4|P100,LS,Failed,200,800,200\n" +
@@ -432,7 +432,7 @@ func TestLimitsInAnotherUnit(t *testing.T) {
 	}
 }
 
-// Dates without separators look like numbers: they are refused.
+// Dates without separators look like numbers, so they are refused.
 func TestCompactDatesInTables(t *testing.T) {
 	for format, texts := range map[string][2]string{
 		"table": {"submit,run\n20260901100000,5\n20260901101500,5\n", "write dates like"},

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-// The facts that a format holds are read back, and written to the same bytes again.
+// What a format can hold is read back, and is then written to the same bytes.
 func TestFormatsReplayByteForByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		format := rapid.SampledFrom([]string{"swf", "requests", "batsim"}).Draw(t, "format")
@@ -80,7 +80,7 @@ func TestFormatsReplayByteForByte(t *testing.T) {
 	})
 }
 
-// Nothing is left out silently.
+// A workload that a format cannot hold completely is refused.
 func TestFormatsRefuseWhatTheyCannotHold(t *testing.T) {
 	for _, c := range []struct {
 		what    string
