@@ -23,7 +23,7 @@ const second = time.Second
 
 func cores(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 
-// twoJobs is resultstest.TwoJobs without the cell.
+// twoJobs returns the setup and the events of resultstest.TwoJobs.
 func twoJobs() (measure.Setup, []scheduler.Event) {
 	s, events := resultstest.TwoJobs()
 	return s.Setup, events
@@ -75,9 +75,9 @@ func TestRowsByHand(t *testing.T) {
 		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "final_accuracy": 0.75, "final_loss": 0.25, "cost_usd": 1.75, "revocations": 2,
 		"gpu_utilization": math.NaN(), // there are no GPUs
 		"gpu_fragments":   math.NaN(), "gpu_fragmentation": math.NaN(),
-		// All nodes stand.
+		// All nodes are static.
 		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(), "reconfigurations": 0, "migrations": 1, "profiling_s": 0,
-		// The first job was to be done after 4 s.
+		// The deadline of the first job is after 4 s.
 		"missed_deadlines": 1, "lateness_s": 1,
 		// While the first job was there, there were 1, 2, 2, 1, 1 jobs: 1.4 on average. That part of two cores is
 		// 1/0.7 of one: for 4 s on both it would have taken 5.6 s. Next to one other, the second has the core that it
@@ -143,7 +143,7 @@ func TestNothingHappened(t *testing.T) {
 	}
 }
 
-// TestResizedJob: 1 s on two cores, then 2 s on one.
+// TestResizedJob: a job runs for 1 s on two cores, then for 2 s on one core.
 func TestResizedJob(t *testing.T) {
 	s, _ := twoJobs()
 	s.Jobs = s.Jobs[:1]
@@ -157,8 +157,8 @@ func TestResizedJob(t *testing.T) {
 	}
 }
 
-// TestPrintedTimesAddUp holds waiting + service = JCT, and the other sums, in
-// the digits of the table, whatever the instants.
+// TestPrintedTimesAddUp: waiting + service = JCT, and the other sums, hold in the digits of the table, for any
+// instants.
 func TestPrintedTimesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

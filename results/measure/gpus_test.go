@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// onGPUs is a job with some GPUs and as many threads.
+// onGPUs returns a job with a number of GPUs and as many threads.
 func onGPUs(number, gpus int) scheduler.Job {
 	return scheduler.Job{Number: number, Name: string(rune('a' + number)), Threads: gpus, GPUs: gpus,
 		Deadline: scheduler.Never,
@@ -43,8 +43,8 @@ func TestFragments(t *testing.T) {
 	}
 }
 
-// Two jobs on one GPU, the second from 7 s on; the first ends at 15 s, the second at 25 s. The GPU is
-// held all of the time, and never free.
+// Two jobs share one GPU, the second from 7 s on. The first ends at 15 s, the second at 25 s. The GPU is used all the
+// time, and counts once.
 func TestSharedGPUsCountOnce(t *testing.T) {
 	s := measure.Setup{Jobs: []scheduler.Job{onGPUs(0, 1), onGPUs(1, 1)},
 		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2, GPUs: 1}}}}

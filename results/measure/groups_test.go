@@ -71,7 +71,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestManyGroups: of many users, the rarest are one group, and no job is lost.
+// TestManyGroups: if there are many users, the users with the fewest jobs are one group. No job is lost.
 func TestManyGroups(t *testing.T) {
 	var jobs []scheduler.Job
 	for u := range 30 {
@@ -93,7 +93,7 @@ func TestManyGroups(t *testing.T) {
 	}
 }
 
-// TestMeansOverJobs: a metric is the mean of the values that its OfJob names.
+// TestMeansOverJobs: a metric is the mean of the values that its function OfJob returns.
 func TestMeansOverJobs(t *testing.T) {
 	setup, events := twoJobs()
 	c := collect(setup, events)
@@ -113,8 +113,8 @@ func TestMeansOverJobs(t *testing.T) {
 	}
 }
 
-// Of three jobs, one of each class fails; the third one takes no time, and no error is known of its
-// prediction.
+// There are three jobs of each class, and one of them fails. The third job takes no time, and the error of its
+// prediction is unknown.
 func TestFailedInGroups(t *testing.T) {
 	s := measure.Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 3}}}, Jobs: []scheduler.Job{
 		{Number: 0, Name: "a", Class: "x", Threads: 1}, {Number: 1, Name: "b", Class: "y", Threads: 1},

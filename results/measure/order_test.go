@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Metrics are in the order of their ranks and names, wherever they are shown in the order of their places there.
+// Metrics are sorted by rank and name. Each view shows them by their place in this view.
 func TestOrderOfMetrics(t *testing.T) {
 	all := AllMetrics()
 	for i := 1; i < len(all); i++ {
@@ -35,7 +35,7 @@ func TestOrderOfMetrics(t *testing.T) {
 	}
 }
 
-// TestStoppedJobsHaveFailed: jobs that were stopped count as failed, and whoever reads outcomes may stop at any of them.
+// TestStoppedJobsHaveFailed: stopped jobs count as failed. A reader of the outcomes may end the loop at any job.
 func TestStoppedJobsHaveFailed(t *testing.T) {
 	s := Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 3}}}}
 	for i, name := range []string{"a", "b", "c"} {
@@ -61,7 +61,7 @@ func TestStoppedJobsHaveFailed(t *testing.T) {
 	}
 }
 
-// A GPU is on the node whose numbers it has: a node's numbers end where the next one's begin.
+// A GPU belongs to the node with its number: the numbers of a node end where the numbers of the next one begin.
 func TestTypedNodes(t *testing.T) {
 	s := Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{GPUs: 2, GPU: "K80"}, {GPUs: 1}, {}, {GPUs: 1, GPU: "V100"}}}}
 	for gpu, want := range []int32{1, 1, 0, 4, 0} {

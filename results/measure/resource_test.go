@@ -8,9 +8,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// The row of a job with alternatives has the resource that it ran on, its
-// request there, and the prediction for it; its slowdown is against the fastest
-// alternative.
+// The row of a job with alternatives has the resource on which it ran, its request there, and the prediction for that
+// resource. Its slowdown is relative to the fastest alternative.
 func TestRowOfAnAlternative(t *testing.T) {
 	ways := []scheduler.Alternative{{Name: "cpu", Threads: 4}, {Name: "gpu:V100", Threads: 1, GPUs: 1, GPU: "V100"},
 		{Name: "fast", Threads: 1, GPUs: 1}}

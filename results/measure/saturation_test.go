@@ -48,7 +48,7 @@ func loaded(t *testing.T, p policy.Policy, n, cores int, load float64, seed int6
 func exponential(z float64) float64 { return z }
 func constant(float64) float64      { return 1 }
 
-// Queues below a load of 1 are not called saturated, above it they are.
+// Queues are called saturated at loads above 1, and not at loads below 1.
 func TestSaturation(t *testing.T) {
 	rr := policy.Policy{Order: policy.RoundRobin, Settings: policy.Settings{"quantum": 2 * time.Second}}
 	for _, c := range []struct {
@@ -97,8 +97,8 @@ func TestSaturation(t *testing.T) {
 	}
 }
 
-// A batch that arrives at once has no load, and one that arrived early and
-// drains is not saturated.
+// If all jobs arrive at once, there is no offered load. If they arrive early and the queue empties, the cell is not
+// saturated.
 func TestBatchesAreNotSaturated(t *testing.T) {
 	for _, late := range []time.Duration{0, time.Hour} {
 		jobs := make([]scheduler.Job, 300)

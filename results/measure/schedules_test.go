@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// The fragments of any schedule equal the ones found by a look at every node after every event.
+// For any schedule, the fragments equal the ones that a check of all nodes after each event finds.
 func TestFragmentsOfAnySchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type node struct{ cores, gpus []int32 }
@@ -123,8 +123,8 @@ func TestFragmentsOfAnySchedule(t *testing.T) {
 	})
 }
 
-// Jobs that run when the records end have missed their deadlines if these have passed, but are late by no known time.
-// One that never began has missed none.
+// A job that runs when the records end has missed its deadline if the deadline has passed, but its lateness is unknown.
+// A job that never arrived has missed no deadline.
 func TestDeadlinesOfUnfinishedJobs(t *testing.T) {
 	var s measure.Setup
 	s.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4}}}
@@ -155,7 +155,7 @@ func TestDeadlinesOfUnfinishedJobs(t *testing.T) {
 	}
 }
 
-// Jobs on GPUs are grouped by these, jobs on cores by cores.
+// Jobs with GPUs are grouped by their GPUs, and other jobs by their cores.
 func TestGroupsOfGPUs(t *testing.T) {
 	groups := one([]scheduler.Job{
 		{Name: "a", Class: "j", Threads: 1, GPUs: 1}, {Name: "b", Class: "j", Threads: 4, GPUs: 3},
@@ -167,7 +167,7 @@ func TestGroupsOfGPUs(t *testing.T) {
 	}
 }
 
-// A cell that was closed while jobs waited is saturated; one in which only running jobs were stopped is not.
+// A cell that was closed while jobs waited is saturated. A cell in which only running jobs were stopped is not.
 func TestClosedCells(t *testing.T) {
 	for _, c := range []struct {
 		wait, closed, want bool
@@ -194,7 +194,7 @@ func TestClosedCells(t *testing.T) {
 	}
 }
 
-// All that happens in one instant takes no time.
+// If all events occur at the same instant, the makespan is unknown, and the mean JCT is 0.
 func TestNoSpan(t *testing.T) {
 	s := measure.Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}}},
 		Jobs: []scheduler.Job{{Name: "a", Threads: 1, Deadline: scheduler.Never, Arrival: second}}}
@@ -208,7 +208,7 @@ func TestNoSpan(t *testing.T) {
 	}
 }
 
-// A value that is set is the one that is read, however many are set.
+// A metric that was set has its own value, whichever other metrics are set.
 func TestSetOneMetric(t *testing.T) {
 	for _, m := range measure.AllMetrics() {
 		var v measure.Metrics

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Products and sums of resources and times are exact, or saturate; sums over jobs are right to 15 digits at any size.
+// Products and sums of resources and times are exact, or stop at the greatest number. Sums over jobs have 15 correct
+// digits at any size.
 func TestResourceTimes(t *testing.T) {
 	draws := rand.New(rand.NewPCG(63, 0))
 	draw := func() int64 { return draws.Int64() >> draws.IntN(63) }

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Others read each line at once, under the temporary name; it goes with the cell.
+// Each line can be read at once under the temporary name. The file is removed when the cell ends.
 func TestStandingWriter(t *testing.T) {
 	dir := t.TempDir()
 	path := table.Temporary(filepath.Join(dir, CellProgressFile))

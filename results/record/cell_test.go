@@ -84,8 +84,8 @@ c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2
 	}
 }
 
-// TestHalfWritten checks that a folder has no cell.json until it is complete,
-// even if it had one before, and that an aborted cell leaves nothing.
+// TestHalfWritten: a folder has no cell.json until the cell is complete, even if it had one before. An aborted cell
+// writes none.
 func TestHalfWritten(t *testing.T) {
 	dir := t.TempDir()
 	s, events := resultstest.TwoJobs()
@@ -115,8 +115,7 @@ func TestHalfWritten(t *testing.T) {
 	}
 }
 
-// TestCannotWrite holds that a table that cannot take its name leaves no
-// cell.json.
+// TestCannotWrite: if a table cannot get its final name, there is no cell.json.
 func TestCannotWrite(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, record.Jobs.File, "in the way"), 0o755); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// The usage of containers is in occupancy.csv, between the changes of held
-// resources: a container counts as long as its last sample is not old.
+// occupancy.csv has the usage of containers between the changes of held resources. A container counts until its last
+// sample is too old.
 func TestOccupancyOfContainers(t *testing.T) {
 	dir := t.TempDir()
 	usage, err := Containers.Live(dir)

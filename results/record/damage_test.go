@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A set that is not there is empty, and a folder without shards has none.
+// A missing set has no cells, and a folder without shards has no sets.
 func TestNothing(t *testing.T) {
 	var none *Shards
 	if _, ok := none.Find("a", "k"); ok {
@@ -49,7 +49,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// Only whole cells are added and found: each has a name, a key and a state.
+// Only complete cells are added and found: a complete cell has a name, a key and a state.
 func TestLines(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run")
@@ -97,8 +97,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestAdded: a writer's additions are known, and not read again, when nothing lies between; otherwise the shard is
-// read.
+// TestAdded: a writer does not read its own additions again, unless another writer has added cells in between.
 func TestAdded(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run")
@@ -135,7 +134,7 @@ func TestAdded(t *testing.T) {
 	}
 }
 
-// Impossible rows of an index are left out; cells with a prefix have no rows.
+// Impossible rows of an index are ignored. Cells with a prefix have no rows.
 func TestDamagedIndex(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "k", "finished"), line("b", "k", "finished"))
@@ -201,7 +200,7 @@ func TestDamagedIndex(t *testing.T) {
 	}
 }
 
-// Verify looks at both ends of a line and for its key.
+// Verify checks both ends of a line, and its key.
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "the-key", "finished"))

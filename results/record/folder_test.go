@@ -29,7 +29,7 @@ func simulated(name string) (Setup, []scheduler.Event) {
 		{At: 2 * time.Second, Kind: scheduler.Start, Job: 1, Cores: core}, {At: 3 * time.Second, Kind: scheduler.Finish, Job: 1}}
 }
 
-// keep writes a plan of cells, and the cells in written.
+// keep writes a plan of cells, and the results of the cells in written.
 func keep(t *testing.T, p Plan, written ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,8 +67,8 @@ func refs(names ...string) (all []CellRef) {
 	return all
 }
 
-// Cells are the complete ones of the plan that ran under its keys; trials are separate, and cells of shards among
-// the others.
+// Open returns the complete cells of the plan that ran under their keys, including cells in shards. It returns trials
+// separately.
 func TestOpen(t *testing.T) {
 	p := Plan{Cells: refs("a", "trial", "missing", "sharded", "other")}
 	p.Cells[1].Beyond = NewFeatureValue(&struct{ Number int }{1})
@@ -130,7 +130,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A cell or a plan without a key goes with any.
+// If a cell or a plan has no key, keys are not compared.
 func TestCellsWithoutKeys(t *testing.T) {
 	for _, c := range []struct {
 		cell, plan string
@@ -149,7 +149,7 @@ func TestCellsWithoutKeys(t *testing.T) {
 	}
 }
 
-// TestStates: a cell fails with one of its jobs or with its own error, unless its state is given.
+// TestStates: a cell fails if one of its jobs fails or if it has its own error, unless its state is given.
 func TestStates(t *testing.T) {
 	s, events := simulated("a")
 	failed := append(events[:5:5], scheduler.Event{At: 3 * time.Second, Kind: scheduler.Fail, Job: 1, Reason: "no"})
@@ -173,7 +173,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestUnknownJobs: events and decisions of jobs that the cell does not have are in no file.
+// TestUnknownJobs: events and decisions of jobs that the cell does not have are not written.
 func TestUnknownJobs(t *testing.T) {
 	dir := t.TempDir()
 	s, events := simulated("a")
@@ -192,7 +192,7 @@ func TestUnknownJobs(t *testing.T) {
 	}
 }
 
-// Real cells can be followed while they run: each line is on the disk at once.
+// Real cells can be followed while they run: each line is written to the file at once.
 func TestRealCellsCanBeFollowed(t *testing.T) {
 	for _, real := range []bool{true, false} {
 		dir := t.TempDir()
@@ -215,7 +215,7 @@ func TestRealCellsCanBeFollowed(t *testing.T) {
 	}
 }
 
-// Each warning appears once, the run's first; a cell's warning names the cell.
+// Each warning appears once, and warnings of the run come first. A cell's warning names the cell.
 func TestWarnings(t *testing.T) {
 	busy := Warning{Code: BusyMachine, Text: "busy"}
 	e := &Experiment{Run: Run{Warnings: []Warning{busy, {Code: Refused, Text: "no"}, busy}}}
@@ -243,7 +243,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// The file of an experiment is read in either syntax; invalid text is marked.
+// The experiment's file can be read in either syntax. Invalid text is marked.
 func TestSource(t *testing.T) {
 	e := &Experiment{Dir: t.TempDir()}
 	if _, _, err := e.Source(); !errors.Is(err, fs.ErrNotExist) {
@@ -265,8 +265,8 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// The table of jobs of the only cell is the experiment's, too: it exists once, unless the rows are inspected or
-// other axes are requested.
+// If an experiment has a single cell, the cell's table of jobs is also the table of the experiment, as a link. It is a
+// separate file if the rows are inspected or other axes are requested.
 func TestLinkedJobs(t *testing.T) {
 	one := func(change func(*Experiment)) (linked bool, text string) {
 		t.Helper()
@@ -335,7 +335,7 @@ func TestLinkedJobs(t *testing.T) {
 	}
 }
 
-// The table of GPUs does not exist before it is finished.
+// The table of GPUs appears when it is complete.
 func TestGPURows(t *testing.T) {
 	dir := t.TempDir()
 	c := CellRef{Cell: "a"}
@@ -434,7 +434,7 @@ func TestServersOfCells(t *testing.T) {
 	}
 }
 
-// Cells, estimators and events as people read them.
+// Cells, estimators and events have texts for people.
 func TestSmallRows(t *testing.T) {
 	if got := AxesLabel([]Setting{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}}); got != "a=1 b=2" {
 		t.Errorf("%q", got)
@@ -464,7 +464,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// The first error of the disk is the cell's error.
+// If several writes fail, the cell reports the first error.
 func TestFirstError(t *testing.T) {
 	first := errors.New("first")
 	for _, records := range []Records{AllRecords, MetricsOnly} {
@@ -487,7 +487,7 @@ func TestFirstError(t *testing.T) {
 	}
 }
 
-// Estimates whose file is damaged are written again.
+// If the file of estimates is damaged, it is written again.
 func TestDamagedEstimates(t *testing.T) {
 	dir := t.TempDir()
 	row := EstimateRow{Job: "j", Model: "m", Predicted: 2, Actual: 3}

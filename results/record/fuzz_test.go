@@ -10,11 +10,11 @@ import (
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
-// fuzzed are the files of results that FuzzResults puts a text in place of.
+// fuzzed lists the result files whose content FuzzResults replaces.
 var fuzzed = []string{record.PlanFile, record.RunFile, "plots/pictures.json", "estimates.csv", "cells/CELL/cell.json",
 	"cells/CELL/events.jsonl", "cells/CELL/decisions.jsonl", "cells/CELL/jobs.csv", "cells/CELL/occupancy.csv"}
 
-// Whatever one of the files of an experiment holds, it is read or refused, and no name in it leads out of the folder.
+// Whatever a result file contains, it is read or refused. No name in it leads to a file outside the folder.
 func FuzzResults(f *testing.F) {
 	cfg := resultstest.Small()
 	cfg.Long, cfg.Short, cfg.Replicates = 1, 2, 1

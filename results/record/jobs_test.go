@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// TestCopyJobs: copied lines equal written ones, even if fields hold quotes and
-// line breaks, and the cells read different axes.
+// TestCopyJobs: copied lines equal written lines, even if fields hold quotes and line breaks, and if cells read
+// different axes.
 func TestCopyJobs(t *testing.T) {
 	dir := t.TempDir()
 	e := &Experiment{Dir: dir, Plan: Plan{Axes: []string{"gap", "quantum"}}}
@@ -65,7 +65,7 @@ func TestCopyJobs(t *testing.T) {
 	}
 }
 
-// TestTornCell: a cell whose files are not as long as they were is not complete.
+// TestTornCell: a cell is incomplete if a file does not have its recorded length.
 func TestTornCell(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, CellsDir, "a")
@@ -97,8 +97,8 @@ func TestTornCell(t *testing.T) {
 	}
 }
 
-// TestForeignPlan: a plan with a cell that is not a folder below cells is refused, also
-// by commands that would write next to it.
+// TestForeignPlan: a plan is refused if the folder of a cell would be outside the folder of cells. This also holds for
+// commands that would write there.
 func TestForeignPlan(t *testing.T) {
 	for _, cell := range []string{"X/../../../../pkg/out", "/etc", "..", ""} {
 		dir := t.TempDir()

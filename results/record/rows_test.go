@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 )
 
-// Unknown memory of a GPU is an empty field, none is 0.
+// If the memory of a GPU is unknown, the field is empty; if it is none, the field is 0.
 func TestMemoryOfGPUs(t *testing.T) {
 	for _, memory := range []int64{-1, 0, 5} {
 		row := GPURow{Memory: memory}
@@ -23,8 +23,8 @@ func TestMemoryOfGPUs(t *testing.T) {
 	}
 }
 
-// Actual times of runs before stay with the estimates of the same job, model and place, while these have the same
-// values.
+// Run times of earlier runs stay with the estimate of the same job, model and resource, as long as its values stay the
+// same.
 func TestActualTimesStay(t *testing.T) {
 	dir := t.TempDir()
 	row := EstimateRow{Job: "j", Hardware: "h", Model: "linear", Threads: 2, GPUs: 1, Predicted: 10, Actual: 8, Runs: 3}

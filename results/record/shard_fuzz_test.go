@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Whatever a shard and the index of shards hold, they are read or refused; each cell that is found can be read or is
-// forgotten; and with a new index the same cells are found.
+// Whatever a shard and its index contain, they are read or refused. Each cell that is found can be read, or is
+// forgotten. A new index finds the same cells.
 func FuzzShards(f *testing.F) {
 	const index = "cell,key,state,shard,at,size\n"
 	whole := `{"cell":"a","depends_on":"x","result":{"key":"k","state":"finished"}}`
@@ -71,7 +71,7 @@ func FuzzShards(f *testing.F) {
 	})
 }
 
-// A shard in which one cell stands again and again is read with few entries, so in linear time, and a finished one is found.
+// A shard with very many lines of one cell is read in linear time, and a finished cell is found.
 func TestRepeatedCell(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, CellsDir), 0o755); err != nil {

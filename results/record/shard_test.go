@@ -37,7 +37,8 @@ func openSet(t *testing.T, dir string) *Shards {
 	return s
 }
 
-// Two writers of one name have separate files, many may add at once, and each cell is found by its name and key.
+// Two writers with the same name have separate files. Several goroutines may add cells at once. Each cell is found by
+// its name and key.
 func TestWriters(t *testing.T) {
 	dir := t.TempDir()
 	one, other := create(t, dir, "task-0", line("a", "k1", "failed")), create(t, dir, "task-0", line("a", "k2", "finished"))
@@ -83,7 +84,7 @@ func TestWriters(t *testing.T) {
 	if err != nil || read != 2 {
 		t.Errorf("of two shards: %d cells, %v", read, err)
 	}
-	// A repeated cell is seen by a later reader; a finished cell counts more than a failed one.
+	// If a cell was added twice, later readers see the newer one, but a finished cell counts more than a failed one.
 	if _, err := one.Add(line("a", "k1", "finished")); err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +102,7 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// The end of a shard whose writer was killed is not a cell, and an addition of a later writer to another shard is
-// one.
+// If a writer was killed, the incomplete end of its shard is ignored. Later additions to another shard are found.
 func TestTorn(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "k", "finished"), line("b", "k", "finished"))
@@ -126,7 +126,8 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// The index agrees with a reading of all shards, is read in their place, and misses later additions.
+// The index has the same cells as the shards and is read in their place. It does not have cells that were added after
+// it was written.
 func TestIndex(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "k", "finished"), line("b, c", "k", "failed"))
@@ -143,7 +144,7 @@ func TestIndex(t *testing.T) {
 			t.Error(l, err)
 		}
 	}
-	// A cell that is not where the index says is forgotten.
+	// A cell is forgotten if it is not at the place in the index.
 	path := filepath.Join(dir, CellsDir, w.name)
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -167,7 +168,7 @@ func TestIndex(t *testing.T) {
 	if _, ok := s.Find("d", "k"); !ok {
 		t.Error("a cell that is whole was forgotten")
 	}
-	// A shard that has become shorter is read again.
+	// A shard that is shorter than before is read again.
 	if err := os.WriteFile(path, []byte(`{"cell":"e","depends_on":"","result":{"key":"k","state":"finished"}}`+"\n"),
 		0o644); err != nil {
 		t.Fatal(err)
@@ -178,7 +179,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// An index or a shard of somebody else leads to no other place.
+// Names in a foreign index or shard do not lead out of the folder.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(t.TempDir(), "secret"+ShardEnding)

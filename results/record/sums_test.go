@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A file written by a command has a new sum. An older file keeps its sum, whatever its content now. The same holds
-// after a killed command, whose files are accepted as they are.
+// A file that a command has written gets a new sum. A file that it has not written keeps its sum, whatever the content
+// is now. After a killed command, its files are accepted as they are.
 func TestSums(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, age time.Duration) {
