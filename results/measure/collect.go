@@ -127,7 +127,7 @@ type account struct {
 	service    table.Micros
 	coreTime   int64 // core-microseconds held
 	gpuTime    int64
-	typed      int32 // number of the node whose type of GPU it has, plus one; 0: none
+	typed      int32 // number of the node whose type of GPU the job has, plus one; 0 without a type
 	partial    bool  // it held another number of cores than requested at some time
 	waitedAt   byte  // bit k is set if it waited at mark k of the backlog
 	stay       float64
@@ -141,7 +141,7 @@ type Collector struct {
 	accounts jobtable.Table[account]
 	failures []Failure
 	jobs     *ledger.Ledger // the number of jobs by state; the jobs themselves are in accounts
-	added    *added         // sums over dropped jobs; nil before the first
+	added    *added         // sums over dropped jobs; nil until a job is dropped
 	last     table.Micros   // time of the last event
 	events   int
 	length   int // number of jobs
@@ -152,9 +152,9 @@ type Collector struct {
 	reconfigurations     int
 	migrations           int
 	profiling            time.Duration      // time held by samples, in total
-	overheads            map[int]float64    // by job: seconds of resizes
+	overheads            map[int]float64    // seconds that resizes took, by job number
 	finals               map[int]Final      // by job
-	money                map[int]ServerCost // by job
+	money                map[int]ServerCost // cost of servers by job number
 	backlog              backlog
 	dated                bool // a job has a deadline
 	meter                NodeMeter
@@ -243,7 +243,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 	if step.Ended {
 		a.add(step)
 	}
-	if c.gpus != nil && (step.Began || step.Ended || a.Over()) { // a job that ended without having run ends a span too
+	if c.gpus != nil && (step.Began || step.Ended || a.Over()) { // a job that ended before it ran also ends a span
 		now := held{}
 		if step.Began {
 			now = held{e.Cores, e.GPUs}

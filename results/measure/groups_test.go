@@ -113,7 +113,7 @@ func TestMeansOverJobs(t *testing.T) {
 	}
 }
 
-// There are three jobs of each class, and one of them fails. The third job takes no time, and the error of its
+// Of three jobs, one of each class fails. The third job takes no time, and the error of its
 // prediction is unknown.
 func TestFailedInGroups(t *testing.T) {
 	s := measure.Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 3}}}, Jobs: []scheduler.Job{

@@ -23,7 +23,7 @@ func TestMemoryOfGPUs(t *testing.T) {
 	}
 }
 
-// Run times of earlier runs stay with the estimate of the same job, model and resource, as long as its values stay the
+// Run times of earlier runs stay with the estimate of the same job, model and place, as long as its values stay the
 // same.
 func TestActualTimesStay(t *testing.T) {
 	dir := t.TempDir()
