@@ -415,6 +415,8 @@ func verdict(r record.ComparisonRow, m measure.Metric) string {
 		return record.NotEnoughReplicates
 	case r.PValue >= 1-r.Level:
 		return record.NoDifference
+	case r.Blocks > 0 && r.CILow <= 1 && 1 <= r.CIHigh && r.DifferenceLow <= 0 && 0 <= r.DifferenceHigh:
+		return record.NoDifference // the bootstrap's intervals and its test disagree
 	}
 	switch {
 	case (r.Difference > 0) == m.HigherBetter:

@@ -147,13 +147,18 @@ func names(p record.Plan, r record.ComparisonRow) (candidate, baseline, where st
 }
 
 // ComparisonTable is the table of comparisons as text: workload and hardware appear when there is more than one, and
-// the jobs that are compared when a comparison is of a class, user or size.
+// the jobs that are compared when a comparison is of a class, user or size. On a log, the verdict is the difference on this
+// log, and p is of the verdict on other days.
 func ComparisonTable(p record.Plan, rows []record.ComparisonRow) table.Table {
 	places := len(p.Workloads) > 1 || len(p.Hardware) > 1
 	groups := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.By != "" })
 	text := []string{"metric", "candidate", "against", "verdict"}
 	if groups {
 		text = slices.Insert(text, 1, "jobs")
+	}
+	days := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.Blocks > 0 })
+	if days {
+		text = append(text, "on other days")
 	}
 	if places {
 		text = append(text, "workload", "hardware")
@@ -169,6 +174,15 @@ func ComparisonTable(p record.Plan, rows []record.ComparisonRow) table.Table {
 				jobs = GroupName(r.By, r.Group)
 			}
 			line = slices.Insert(line, 1, jobs)
+		}
+		if days {
+			verdict := "" // nothing is known of other days
+			if c := beyond(r); r.Blocks > 0 && c.Finding == unclear {
+				verdict = "the log is too short"
+			} else if r.Blocks > 0 {
+				verdict = c.Word()
+			}
+			line = append(line, verdict)
 		}
 		if places {
 			line = append(line, r.Workload, r.Hardware)

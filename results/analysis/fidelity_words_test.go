@@ -90,6 +90,28 @@ func TestPlacesOfComparisons(t *testing.T) {
 	}
 }
 
+// On a log, the table has the difference on this log, and in a column of its own the verdict on other days. If the intervals
+// of the bootstrap include no change, other days are open whatever the test says.
+func TestComparisonsOnALog(t *testing.T) {
+	row := record.ComparisonRow{Metric: "mean_jct_s", Blocks: 15, Pairs: 1, Method: "block bootstrap", Level: 0.95,
+		BaselineMean: 20, CandidateMean: 11, Difference: -9, Ratio: 0.55, CILow: 0.34, CIHigh: 0.8, DifferenceLow: -14,
+		DifferenceHigh: -4, PValue: 0.04}
+	open, short := row, row
+	open.CIHigh, open.DifferenceHigh = 1.04, 1
+	short.CILow, short.CIHigh, short.DifferenceLow, short.DifferenceHigh, short.PValue = math.NaN(), math.NaN(), -90, 80, 0.9
+	rows := []record.ComparisonRow{row, open, short, {Metric: "mean_jct_s", Method: record.OneRun, Difference: -9}}
+	for i := range rows {
+		rows[i].Verdict = verdict(rows[i], measure.MeanJCT)
+	}
+	shown := ComparisonTable(record.Plan{}, rows)
+	at := slices.Index(shown.Header(), "on other days")
+	for i, want := range []string{"better", "no difference known", "the log is too short", ""} {
+		if got := shown.Rows[i]; at < 0 || got[at] != want || got[at-1] != "better" {
+			t.Errorf("%q, want better, on other days %q", got, want)
+		}
+	}
+}
+
 // If comparisons are by class, user or size, the table names the jobs of each comparison.
 func TestComparisonsOfGroups(t *testing.T) {
 	all := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b"}
