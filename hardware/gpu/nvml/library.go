@@ -35,7 +35,7 @@ func open(api nvml.Interface) (*library, error) {
 	}
 }
 
-// Devices lists the GPUs; of one that is divided (MIG), its parts.
+// Devices lists the GPUs. A GPU that is divided (MIG) is listed as its MIG devices.
 func (l *library) Devices() ([]gpu.Device, error) {
 	count, ret := l.api.DeviceGetCount()
 	if ret != nvml.SUCCESS {
@@ -63,7 +63,7 @@ func (l *library) Devices() ([]gpu.Device, error) {
 	return devices, nil
 }
 
-// parts are the MIG devices of a GPU. Their places need not be dense.
+// parts returns the MIG devices of a GPU. Their indexes may have gaps.
 func (l *library) parts(whole nvml.Device) []nvml.Device {
 	most, ret := whole.GetMaxMigDeviceCount()
 	if ret != nvml.SUCCESS {
@@ -93,8 +93,7 @@ func describe(h nvml.Device, index int) (gpu.Device, error) {
 	return d, nil
 }
 
-// Read looks at GPUs that Devices has listed. Parts of a divided GPU report
-// neither their utilization nor their power draw.
+// Read returns the usage of GPUs that Devices has listed. MIG devices report neither utilization nor power draw.
 func (l *library) Read(devices []gpu.Device) ([]gpu.Reading, error) {
 	readings := make([]gpu.Reading, len(devices))
 	for i, d := range devices {
@@ -121,7 +120,7 @@ func (l *library) Read(devices []gpu.Device) ([]gpu.Reading, error) {
 	return readings, nil
 }
 
-// Driver asks the library.
+// Driver returns the version of the driver.
 func (l *library) Driver() string {
 	version, ret := l.api.SystemGetDriverVersion()
 	if ret != nvml.SUCCESS {
@@ -130,7 +129,7 @@ func (l *library) Driver() string {
 	return version
 }
 
-// Period is a second: the library averages over a sixth of one to a whole one.
+// Period returns one second: the library averages usage over between 1/6 s and 1 s.
 func (l *library) Period() time.Duration { return time.Second }
 
 // Close releases the library.

@@ -14,8 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/gpu"
 )
 
-// machine is the vendor's mock of a DGX A100, whose GPU i is busy for 10·i
-// percent of the time and draws 50 + i watts.
+// machine returns NVIDIA's mock of a DGX A100. Its GPU i has a utilization of 10·i percent and draws 50 + i watts.
 func machine() *dgxa100.Server {
 	s := dgxa100.New()
 	for i, d := range s.Devices {
@@ -66,7 +65,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// Jobs can get the parts of a divided GPU.
+// Jobs can get the MIG devices of a GPU.
 func TestParts(t *testing.T) {
 	s := machine()
 	whole := s.Devices[0].(*dgxa100.Device)
@@ -123,7 +122,7 @@ func TestLibraryMissing(t *testing.T) {
 	}
 }
 
-// A GPU that fell off the bus is an error, not a row of unknowns.
+// Reading a GPU that has fallen off the bus is an error.
 func TestLostGPU(t *testing.T) {
 	s := machine()
 	l, err := open(s)
