@@ -402,7 +402,7 @@ func TestSlurmUnavailable(t *testing.T) {
 			[]string{"run", "sweep.hcl", "--on", "slurm", "--sbatch", "partition=gpu"},
 			`"gpu"`, "sinfo"},
 		{"too many nodes", map[string]string{"scontrol": partitions}, []string{"run", "real.hcl"},
-			"3 nodes are asked for", "fewer nodes"},
+			"the request is for 3 nodes", "fewer nodes"},
 		{"quota", map[string]string{"scontrol": partitions, "sbatch": `echo "sbatch: error: AssocMaxSubmitJobLimit" >&2
 echo "allocation failure: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)" >&2; exit 1`},
 			[]string{"run", "sweep.hcl", "--on", "slurm"}, "accounting/QOS policy", "squeue --me"},
