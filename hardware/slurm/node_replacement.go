@@ -54,6 +54,6 @@ func (p *nodePool) refuseNodes(nodes []int, err error) {
 	user := p.user
 	p.mu.Unlock()
 	if user != nil {
-		user.Break(WithHint(fmt.Errorf("Slurm granted no replacement for lost nodes: %w", err)))
+		user.Break(WithHint(fmt.Errorf("lost nodes got no replacement from Slurm: %w", err)))
 	}
 }
