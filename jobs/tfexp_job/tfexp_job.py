@@ -763,7 +763,7 @@ class Job:
             self._used = float(state["used_before"])  # the process continues, and so does its clock
         else:
             self._resumed = (done[1] + within, used)
-        _warn("going on from the checkpoint after %s" % (
+        _warn("continuing from the checkpoint after %s" % (
             "%d steps" % done[1] if self.steps is not None else "%d epochs" % done[0]))
 
     def _restarted(self):

@@ -209,7 +209,7 @@ class Programs(Case):
         process = self.program("ignore", **env)
         rest, err = process.communicate()
         out += rest
-        self.assertIn("going on from the checkpoint", err)
+        self.assertIn("continuing from the checkpoint", err)
         self.assertEqual([p["epoch"] for p in lines(out) if "epoch" in p], list(range(1, 41)))
         self.assertEqual([p["checkpoint"]["step"] for p in lines(out) if "checkpoint" in p][0] % 10, 0)
         self.assertEqual(lines(out)[-1]["loss"], 820)
