@@ -98,7 +98,7 @@ func height(all map[string]*pkg, name string) (n int) {
 	return n + 1
 }
 
-// TestOnlyTheRegistryKnowsEngines: no package but its own holds the name of an engine that runs programs.
+// TestOnlyTheRegistryKnowsEngines: packages outside hardware do not contain the name of an engine that runs programs.
 func TestOnlyTheRegistryKnowsEngines(t *testing.T) {
 	for name, p := range enter(t) {
 		for _, e := range engine.Names(func(k *engine.Kind) bool { return k.Real && !k.Recorded }) {
@@ -115,8 +115,8 @@ var passes = regexp.MustCompile(`^((os|syscall|unix)\.(Open|OpenFile|OpenRoot|Op
 	`Unlink|Unlinkat|Rename|Renameat|Renameat2|Truncate|Link|Linkat|Symlink|Symlinkat|Chmod|Chown|Lchown|Chtimes|CopyFS)|` +
 	`ioutil\.\w+|flock\.\w+|renameio\.\w+|maybe\.WriteFile|lockedfile\.\w+)$`)
 
-// TestOneDoor: files are opened, made, changed and removed in results/folder, which keeps to the folder of results.
-// What serves tests alone may do it as it likes. It is part of make lint.
+// TestOneDoor: only results/folder opens, creates, changes and removes files, since it never leaves the folder of
+// results. Files for tests are exempt. make lint runs this test.
 func TestOneDoor(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir(".", func(name string, e fs.DirEntry, err error) error {

@@ -235,7 +235,7 @@ func TestMalleable(t *testing.T) {
 	})
 }
 
-// TestOriginal: only the cores change under it.
+// TestOriginal: when the original program is resized, it gets other cores, but does not change its threads.
 func TestOriginal(t *testing.T) {
 	forEach(t, func(t *testing.T, f framework) {
 		job := f.job(t, t.TempDir(), 6, "--variant", "original")

@@ -49,8 +49,8 @@ type Job struct {
 	Deadline time.Duration
 	// User is the name of the job's owner. Policies that share fairly among users read it.
 	User string
-	// Predicted is the predicted run time on the full request; 0 means no prediction, which orders rank as the
-	// longest. The prediction of a job that takes no time is one nanosecond.
+	// Predicted is the predicted run time on the full request; 0 means no prediction. Orders by run time rank a job
+	// without a prediction as the longest. The prediction of a job that takes no time is one nanosecond.
 	Predicted time.Duration
 
 	// Special has the rare properties of the job; nil means their defaults. Several jobs may share it. Methods of
@@ -222,7 +222,8 @@ type Alternative struct {
 	Memory  int64
 	// GPU is the type of GPU that a node must have; empty for any type.
 	GPU string
-	// Predicted is the predicted run time; 0 means no prediction, which orders rank as the longest.
+	// Predicted is the predicted run time; 0 means no prediction. Orders by run time rank a job without a prediction
+	// as the longest.
 	Predicted time.Duration
 	// Beside maps a class of jobs to the fraction of its speed that this job keeps while it shares its GPUs with a
 	// job of the class. The job can share GPUs only with these classes.

@@ -23,7 +23,7 @@ type JobPage [PageSize]Job
 type JobSet struct {
 	List  []Job
 	Drawn JobPager
-	near  []Job // the list, or the page of the latest call of At
+	near  []Job // the jobs that At can return now: List, or one page of Drawn
 	first int   // the number of near[0]
 	count int   // the number of all jobs
 }

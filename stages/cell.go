@@ -167,8 +167,8 @@ type EndForecast interface {
 
 // JobForecast forecasts the end of one job.
 type JobForecast interface {
-	// Left predicts the remaining units of the job, at most most, after it has finished units. losses are the losses
-	// reported since the last call.
+	// Left predicts the remaining units of the job after it has finished units. The prediction does not exceed most.
+	// losses are the losses reported since the last call.
 	Left(units int, most float64, losses []scheduler.Loss) float64
 }
 

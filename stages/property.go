@@ -13,10 +13,10 @@ import (
 
 // Methods that the pipeline calls on parts of jobs (experiment.Parts). A part implements the ones that it needs.
 type (
-	// KeyPart has lines for the keys of cells with the job. prefix is the beginning of their labels. A part of a cell
+	// KeyPart adds lines to the keys of cells with the job. prefix is the beginning of their labels. A part of a cell
 	// may implement it too.
 	KeyPart interface{ KeyLines(prefix string) []KeyLine }
-	// HeldPart has lines for the keys of samples and cells, about resources that the job holds.
+	// HeldPart adds lines about the resources that the job holds to the keys of cells and samples.
 	HeldPart interface{ HeldLines(prefix string) []KeyLine }
 	// WorkPart changes the simulated run time of a job.
 	WorkPart interface{ Work(*simulated.Scaling) }

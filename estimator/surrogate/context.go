@@ -46,8 +46,8 @@ func (m *model) chooseInContext(candidates [][]float64, trials []Trial) (Suggest
 	return s, nil
 }
 
-// incumbent returns the value that a trial must improve on: the best observed one. Without any, it is the smallest
-// expected value of tried settings that are probably feasible.
+// incumbent returns the value that a trial must improve on: the best observed value. If no value was observed, it
+// returns the smallest expected value of tried settings that are probably feasible.
 func (m *model) incumbent(trials []Trial) float64 {
 	if !math.IsInf(m.best, 1) || m.objective == nil {
 		return m.best

@@ -27,7 +27,7 @@ func on(t *testing.T, fleet Fleet, checkpoints ...*Checkpoint) *Engine {
 	return e
 }
 
-// TestResumedOnOtherCores: 4 s of work on two cores are 3 left after one, which take 6 on one core.
+// TestResumedOnOtherCores: a job takes 4 s on two cores. After 1 s, the remaining 3 s would take 6 s on one core.
 func TestResumedOnOtherCores(t *testing.T) {
 	e := newEngine(t, Options{}, FullRequest(4*second, 2))
 	must(t, e.Start(0, cores(2)))

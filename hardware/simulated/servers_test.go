@@ -103,7 +103,7 @@ func TestEndedJobsLeaveTheirNodes(t *testing.T) {
 	}
 }
 
-// TestLeftIsWhatIsLeft: the remaining work of all started jobs; running jobs count up to now.
+// TestLeftIsWhatIsLeft: RemainingWork is the sum over all started jobs, and decreases while they run.
 func TestLeftIsWhatIsLeft(t *testing.T) {
 	e := newEngine(t, Options{Overheads: Overheads{Start: second}}, FullRequest(10*second, 1), FullRequest(20*second, 2), FullRequest(5*second, 1))
 	left := func(want float64) {
@@ -150,8 +150,8 @@ func (s *stages) Next() bool {
 	return len(s.left) > 0
 }
 
-// TestCourses: courses continue stage by stage under their grants, through pauses and resizes. They exclude features
-// that they do not support.
+// TestCourses: a job with a course runs its stages in order, also after pauses and resizes. An engine does not accept a
+// course together with noise, checkpoints, contention or rented servers.
 func TestCourses(t *testing.T) {
 	course := &stages{left: []time.Duration{4 * second, 6 * second, 10 * second}}
 	begin := FullRequest(time.Hour, 1)

@@ -103,8 +103,8 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestVariablesRoundTrip: the variables in a spec set them again, as a resumed
-// run does.
+// TestVariablesRoundTrip: a file that is decoded with the variables of its spec gives the same spec. A resumed run
+// decodes its file in this way.
 func TestVariablesRoundTrip(t *testing.T) {
 	for _, file := range []string{"testdata/good/cluster.hcl", "testdata/good/sketch.hcl"} {
 		spec, diags := decode.File(file, decode.Options{Host: host})

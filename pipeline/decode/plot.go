@@ -62,7 +62,7 @@ func plotArg(name, doc, example string) schema.Arg {
 	return out
 }
 
-// plots decodes the plot blocks. Without any it returns all kinds that are drawn by default.
+// plots decodes the plot blocks. If the file has no plot block, it returns all kinds that are drawn by default.
 func (d *Decoder) plots(axes []string) []experiment.Plot {
 	var list []experiment.Plot
 	for _, n := range d.Root.All("plot") {

@@ -204,8 +204,8 @@ func freePagesInUse(t *testing.T) (listed, told int) {
 	return listed, told
 }
 
-// TestCacheOfEndlessPages: a page that says that thousands of millions follow it is found when the cache is opened, and
-// not given back one by one.
+// TestCacheOfEndlessPages: a damaged page can claim that billions of pages belong to it. Open finds such a page;
+// otherwise a later write would free these pages one by one.
 func TestCacheOfEndlessPages(t *testing.T) {
 	dir, path, good, _ := filled(t)
 	page, found := os.Getpagesize(), 0

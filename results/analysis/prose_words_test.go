@@ -167,7 +167,7 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestUnsaid: too few replicates are mentioned only once.
+// TestUnsaid: the warning about too few replicates is left out if a comparison already mentions them.
 func TestUnsaid(t *testing.T) {
 	warnings := []record.Warning{{Code: record.FewReplicates, Text: "few"}, {Code: record.BusyMachine, Text: "busy"}}
 	if got := Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, nil); len(got) != 2 {

@@ -118,8 +118,8 @@ func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, ch
 		ranking(p).Title, of)
 }
 
-// BestPolicies returns at most most policies of the variants, like Best, with a sentence on the choice. Each is ranked by
-// its mean over its variants.
+// BestPolicies returns the best policies of the variants, like Best, with a sentence on the choice. Each is ranked by
+// its mean over its variants. most is the greatest number of policies.
 func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, chosen string) {
 	by := ranking(p)
 	var names []string

@@ -74,7 +74,8 @@ func TestAnyPlacement(t *testing.T) {
 			s.Racks = append(s.Racks, rng.Int32N(3))
 		}
 		units := 1 + rng.IntN(8)
-		// can reports whether at most most nodes have room for the units. With oneRack they must all be in one rack.
+		// can reports whether all units fit on some nodes, whose number may not exceed most. With oneRack, these nodes
+		// must all be in one rack.
 		can := func(rooms []Room, most int, oneRack bool) bool {
 			for set := range 1 << n {
 				sum, racks := 0, map[int32]bool{}

@@ -145,7 +145,7 @@ func (q *Queue) AskOf(job int32) Ask {
 	return q.tree.askOf(job, &q.slot)
 }
 
-// First appends the first jobs of the queue to jobs, at most most of them.
+// First appends the first jobs of the queue to jobs; most is the greatest number of jobs to append.
 func (q *Queue) First(most int, jobs []int32) []int32 {
 	if q.tree.empty() {
 		return q.line.firstOf(most, jobs)

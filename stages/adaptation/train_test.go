@@ -134,7 +134,7 @@ func TestAgentsLearnInTurn(t *testing.T) {
 	if err := learnAll(t.Context(), r); err != nil || w.observed != nil {
 		t.Errorf("again: %v, %v", w.observed, err)
 	}
-	// Without one agent, that one learns.
+	// After one agent is removed, only this agent learns again.
 	if err := os.RemoveAll(agentDir(r.Dir, pieces[5].Key)); err != nil {
 		t.Fatal(err)
 	}

@@ -46,8 +46,8 @@ func (w world) over(done map[string]bool) func(string) (record.Cell, bool) {
 	}
 }
 
-// run runs the cells that a rule selects, at most most cells, and returns their number for each policy. done has the
-// cells of an earlier run.
+// run runs the cells that a rule selects, and returns their number for each policy. It stops after most cells. done has
+// the cells of an earlier run.
 func (w world) run(c certain, done map[string]bool, most int) map[string]int {
 	s, _ := c.Select(w.cells).(*selection)
 	var batch []int

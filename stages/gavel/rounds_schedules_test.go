@@ -153,8 +153,8 @@ func TestRoundsNoJobOfAnyMemoryStarves(t *testing.T) {
 	}
 }
 
-// TestAPausedJobKeepsItsMemory: A and B need 6 of 10 bytes, C, which comes at 4.5 s, needs 4. B has had less than A
-// from 1 s on, but could not start next to its memory; so A continues, and C has the next round.
+// TestRoundsAPausedJobKeepsItsMemory: A and B need 6 of 10 bytes each; C arrives at 4.5 s and needs 4. From 1 s on, B
+// has run less than A. But a paused job keeps its memory, so B could not start: A continues, and C has the next round.
 //
 //	t:  0 1 2 3 4 5 6 7 8 9 10 11
 //	    A A A A A C A A A A A  B B B

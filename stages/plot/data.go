@@ -27,7 +27,7 @@ type Data struct {
 	servers     []record.ServerRow // nil until they are read
 	serversRead bool
 	times       map[string]times // by cell; nil until they are read
-	overall     int              // number of jobs for which each sampled job stands, in pictures of all cells
+	overall     int              // sampling step of pictures of all cells: 3 means every third job
 }
 
 // The limits of one picture.
@@ -68,13 +68,13 @@ type jobTimes struct {
 // shown, which looks the same.
 const mostSampled = 200_000
 
-// sampleStep returns the number of jobs for which each sampled job stands, in a picture of one cell.
+// sampleStep returns the sampling step of a picture of one cell: 3 means every third job.
 func sampleStep(c record.Cell) int { return 1 + jobsOf(c)/mostSampled }
 
-// step is the same in pictures of all cells.
+// step returns the sampling step of a cell in pictures of all cells.
 func (d *Data) step(c record.Cell) int { return max(sampleStep(c), d.overall) }
 
-// overallStep returns the number of jobs for which each sampled job stands, if all cells together have `all` jobs.
+// overallStep returns the sampling step that leaves at most mostKept of `all` jobs.
 func overallStep(all int) int { return max(1, (all+mostKept-1)/mostKept) }
 
 // jobsOf returns the number of jobs of a cell.

@@ -127,8 +127,8 @@ func TestServersOfAnElasticJob(t *testing.T) {
 	}
 }
 
-// TestServersOfTwoJobs: a server knows the only job that ran on it, also when that ran on it twice; a job that is
-// resized in its place does not count as another one. Events of nodes that are not rented do not count.
+// TestServersOfTwoJobs: a server names its job if no other job ran on it. A job that is started on a server again, or
+// resized on it, counts once. Events of nodes that are not rented do not count.
 func TestServersOfTwoJobs(t *testing.T) {
 	terms := &market.Terms{Market: market.Spot, Price: market.Fixed(3600)}
 	s := measure.Setup{Meter: (&supply{[]*market.Terms{terms, terms, terms}}).Meter}

@@ -35,8 +35,8 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// TestColumnOf: servers are sorted by the part of the run that they lived; servers that never existed do not
-// count, and one revoked after the run has lived through it.
+// TestColumnOf: servers are sorted by the part of the run in which they existed. Servers that never existed do not
+// count. A server that was revoked after the run does not count as revoked.
 func TestColumnOf(t *testing.T) {
 	c := columnOf([]record.ServerRow{
 		{Up: 0, Down: 100}, {Up: 0, Down: 50, Revoked: 1}, {Up: -1, Down: -1}, {Up: 20, Down: 30, Revoked: 1}, {Up: 0,

@@ -444,7 +444,7 @@ func importanceSentence(e *record.Experiment, t *trial.Tuning) string {
 	return "Settings by importance: " + strings.Join(parts, ", ") + "."
 }
 
-// mostImportances is the greatest number of settings that the sentence names.
+// mostImportances is the greatest number of settings that importanceSentence names.
 const mostImportances = 4
 
 // importanceTable returns the table of the importance of each setting.

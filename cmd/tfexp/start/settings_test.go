@@ -99,7 +99,7 @@ func searched(t *testing.T, p start.TrainingProgram, command string) {
 	}
 }
 
-// TestObjectiveOfASearch: an accuracy is searched for where the program speaks of one, else the loss.
+// TestObjectiveOfASearch: the objective is the accuracy if the program prints an accuracy, else the loss.
 func TestObjectiveOfASearch(t *testing.T) {
 	for printed, want := range map[string]string{
 		"print(f'epoch {epoch} loss {loss}')":              "loss",

@@ -298,7 +298,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLeftOut: a waiting job without a limit, a reservation or a job that the twin has gets no start, and the others do.
+// TestLeftOut: a waiting job gets no start if it is held, or waits for a job that has no start or is not in the queue.
+// It also gets none if the twin does not have its limit, reservation, partition or feature. All other jobs get a start.
 func TestLeftOut(t *testing.T) {
 	p := slurm
 	p.Blocks = append(slices.Clone(p.Blocks), schema.Settings{Name: "qos", Label: "low", Args: map[string]any{"group_cores": 4}},

@@ -23,8 +23,8 @@ type Prediction struct {
 func (p Prediction) Error(predicted float64) float64 { return math.Abs(predicted/p.StepsPerSecond - 1) }
 
 // LeaveOut predicts the speed of large clusters from smaller ones. A group has the samples of one model, device type
-// and number of parameter servers. For each group in turn, the clusters with at least least workers are left out of the
-// fit; the other groups stay complete.
+// and number of parameter servers. For each group in turn, the fit leaves out the clusters whose number of workers is
+// least or more; the other groups stay complete.
 func LeaveOut(samples []Sample, least int) ([]Prediction, error) {
 	whole, err := Fit(samples, Queued)
 	if err != nil {

@@ -251,8 +251,8 @@ func TestPlacesOfAJob(t *testing.T) {
 	}
 }
 
-// TestPlacesByHand: 5 GPUs of nodes with 4, 3, 2 and 1 free ones are 4 of the first and 1 of the last, which just has
-// it; 4 GPUs on several nodes though the first has as many are 3 of it and the last one's.
+// TestPlacesByHand: four nodes have 4, 3, 2 and 1 free GPUs. A job of 5 GPUs on several nodes gets 4 on the first node
+// and 1 on the last, which has no more. A job of 4 GPUs on several nodes gets 3 on the first node and 1 on the last.
 func TestPlacesByHand(t *testing.T) {
 	p := &Problem{Capacity: []int{4, 3, 2, 1}, Jobs: []Elastic{{Most: 10, SpeedUp: func(int, int) float64 { return 1 }}}}
 	s := newSearch(p, newTerms(p))
@@ -309,7 +309,8 @@ func TestWhatAJobHeldFits(t *testing.T) {
 	}
 }
 
-// TestWaysCostAtLeast: a bound must allow for the job getting exactly its present allocation.
+// TestWaysCostAtLeast: the least cost of a way with as many GPUs as the job holds is at most the cost of staying, since
+// the job could keep its allocation.
 func TestWaysCostAtLeast(t *testing.T) {
 	k := &terms{stay: []float64{1, 1}, held: []int{2, 0}}
 	for _, c := range []struct {

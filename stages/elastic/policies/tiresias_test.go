@@ -171,8 +171,9 @@ func TestTiresiasTakesAnyType(t *testing.T) {
 	}
 }
 
-// TestAPausedJobKeepsItsMemory: A, which needs 6 of 10 bytes, is demoted at 2 s, and B comes at 0.5 s and needs the
-// same. A is not paused for B, which could not start next to A's memory; C, of 1 s, which can, comes at 4.5 s.
+// TestElasticAPausedJobKeepsItsMemory: A and B need 6 of 10 bytes each, and C needs 4. B arrives at 0.5 s, and A is
+// demoted at 2 s. A is not paused for B: a paused job keeps its memory, so B could not start. C arrives at 4.5 s, takes
+// 1 s, and fits next to A's memory.
 //
 //	t:  0 1 2 3 4 5 6 7 8 9 10 11
 //	    A A A A A C A A A A A  B B B

@@ -182,8 +182,8 @@ func TestRecordsOfAvailability(t *testing.T) {
 	}
 }
 
-// TestServersOfARecord: the node of slot 0 has a server while at least one is available, the node of slot 1 while two
-// are; each needs time to start before it is gone.
+// TestServersOfARecord: the node of slot 0 has a server while at least one is available, and the node of slot 1 while
+// at least two are. A server that would be gone before it has started is not created.
 func TestServersOfARecord(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
@@ -260,8 +260,8 @@ func TestRecordsOfReplicates(t *testing.T) {
 	}
 }
 
-// TestMeanLives: of a life with a limit no more counts than that, and a job that holds several nodes is lost as often as
-// all of these together.
+// TestMeanLives: the mean life counts each life only up to the limit. A job that holds several nodes is lost as often
+// as all of these nodes together.
 func TestMeanLives(t *testing.T) {
 	const h = time.Hour
 	exponential := market.Exponential{Mean: h}

@@ -194,7 +194,7 @@ func TestBilling(t *testing.T) {
 	}
 }
 
-// TestMeansAndShortLives: lives without length, and lives beyond the largest duration.
+// TestMeansAndShortLives: a life may be 0, but not negative. A life longer than the largest duration is Forever.
 func TestMeansAndShortLives(t *testing.T) {
 	if m, err := market.KaplanMeier("", []market.Observation{{Taken: true}, {Time: time.Second, Taken: true}}); err != nil ||
 		m.Survival(0) != .5 {
@@ -227,7 +227,7 @@ func TestMeansAndShortLives(t *testing.T) {
 	}
 }
 
-// TestBathtubsAreFound: the points of a bathtub give it back.
+// TestBathtubsAreFound: BathtubOf finds the parameters of a bathtub from points of its curve.
 func TestBathtubsAreFound(t *testing.T) {
 	truth := market.Bathtub{A: 0.4, Tau1: time.Hour, Tau2: 48 * time.Minute, End: 24 * time.Hour}
 	m := &market.Measured{}
@@ -249,8 +249,8 @@ func TestBathtubsAreFound(t *testing.T) {
 	}
 }
 
-// TestCurvesOfLives: a formula is drawn up to the time that one server of a hundred reaches, at most a day or the
-// longest life; a measured curve at its points, together with the bathtub.
+// TestCurvesOfLives: the curve of a formula ends when one server of a hundred is left, but not after a day or after the
+// longest life. A measured curve has its own points, and a fitted bathtub.
 func TestCurvesOfLives(t *testing.T) {
 	for _, c := range []struct {
 		mean, most time.Duration

@@ -14,8 +14,8 @@ var _ = register(Choice{
 	Strategy: Func(Failover), Spot: true, OnDemand: true,
 })
 
-// Failover keeps the present server. Without one it chooses a spot server if any region has one, else a server on
-// demand. It ignores the deadline.
+// Failover keeps the present server. If the job has no server, Failover chooses a spot server if any region has one,
+// else a server on demand. It ignores the deadline.
 func Failover(v rental.View) rental.Market {
 	switch {
 	case v.Held != rental.Nothing:

@@ -29,7 +29,7 @@ func TestGavel(t *testing.T) {
 	}
 }
 
-// TestGavelOfTwelveFields: the mode and the duration stand among the others.
+// TestGavelOfTwelveFields: a line of twelve fields also has a mode and a duration.
 func TestGavelOfTwelveFields(t *testing.T) {
 	read := func(class, mode string) (workload.Trace, error) {
 		text := strings.Join([]string{class, "c", "d", "-n", "0", "100", "2", mode, "5", "60", "777", "12.5"}, "\t")
