@@ -346,7 +346,7 @@ func TestChiefLost(t *testing.T) {
 	if took := time.Since(begin); took > ChiefReturnsAfter+time.Minute {
 		t.Errorf("the others end after %v", took)
 	}
-	if text := j.members["ps 0"].errs.String(); !strings.Contains(text, "the chief is lost") {
+	if text := j.members["ps 0"].errs.String(); !strings.Contains(text, "the connection to the chief was lost") {
 		t.Errorf("the server says %q", text)
 	}
 	lost := fmt.Sprintf("parameter server 0 (%s) is lost", j.cluster["ps"][0])
