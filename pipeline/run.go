@@ -588,8 +588,7 @@ func isLeftover(e fs.DirEntry) bool {
 	return e.Type().IsRegular() && unfinished.MatchString(e.Name())
 }
 
-// gitDescribe returns the git commit of the file's folder, marked if it has uncommitted changes; "" when it is
-// unknown.
+// gitDescribe returns the git commit of the file's folder, marked if it has uncommitted changes; "" if unknown.
 func gitDescribe(file string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -44,7 +44,7 @@ type JobLog struct {
 	// UnitFrom is a column whose name contains Unit. Unitless are the columns of times whose names contain no unit.
 	UnitFrom string
 	Unitless []string
-	// Scaled is the column of instants with so many digits that Unit cannot be seconds; empty for none.
+	// Scaled is the column whose instants have too many digits for seconds. It is empty if there is no such column.
 	Scaled string
 	Unread []string
 

@@ -24,9 +24,10 @@ type fileFollower struct {
 	from int64 // offset in bytes up to which lines were returned
 }
 
-// newLines returns the complete lines that were added since the last call, with their line breaks. anew reports whether
-// the file is a new one. A missing file has no lines.
-func (t *fileFollower) newLines() (lines [][]byte, anew bool, err error) {
+// newLines returns the complete lines that were added since the last call, with their line breaks. fromStart
+// reports whether it read from the start of the file: at the first call, or after the file was replaced or shortened. A
+// missing file has no lines.
+func (t *fileFollower) newLines() (lines [][]byte, fromStart bool, err error) {
 	f, err := t.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
@@ -40,12 +41,12 @@ func (t *fileFollower) newLines() (lines [][]byte, anew bool, err error) {
 		return nil, false, err
 	}
 	if t.at == nil || !os.SameFile(t.at, info) || info.Size() < t.from {
-		anew, t.from = true, 0
+		fromStart, t.from = true, 0
 	}
 	t.at = info
 	raw, err := io.ReadAll(io.NewSectionReader(f, t.from, mostAtOnce))
 	if err != nil {
-		return nil, anew, err
+		return nil, fromStart, err
 	}
 	whole := bytes.LastIndexByte(raw, '\n') + 1
 	if whole == 0 && len(raw) >= mostLine { // too long for a line: skip these bytes
@@ -57,7 +58,7 @@ func (t *fileFollower) newLines() (lines [][]byte, anew bool, err error) {
 			lines = append(lines, line)
 		}
 	}
-	return lines, anew, nil
+	return lines, fromStart, nil
 }
 
 func (t *fileFollower) open() (f *folder.File, err error) {

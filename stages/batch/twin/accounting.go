@@ -103,7 +103,7 @@ type heldRow struct {
 	fields []string
 }
 
-// clusters tells the rows of different clusters apart.
+// clusters keeps the rows of different clusters separate.
 type clusters struct {
 	own    string // cluster whose jobs are read; empty for all
 	first  string // first cluster of the file

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-// What a format can hold is read back, and is then written to the same bytes.
+// A trace that was written in a format is read back with the same values, and is then written to the same bytes.
 func TestFormatsReplayByteForByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		format := rapid.SampledFrom([]string{"swf", "requests", "batsim"}).Draw(t, "format")
