@@ -57,7 +57,7 @@ test: ## run all tests; what needs more than Go skips and says so (go vet is par
 LONG = $(addprefix ./,$(sort $(dir $(shell grep -rlE 'need\.(Long|Cases).' --include='*_test.go' $(TOP)))))
 
 long: ## run the long form of the tests of which make test runs a short form: papers, seeds, drawn workloads (minutes)
-	TFEXP_LONG=1 $(GO) test -vet=off -timeout 60m -run "^Test(PapersRun|Revocations|Golden|UsersSchedules|AgentsLearnATable|TrainingsOfOtherPrograms|IntervalsOfDrawnCurves|NothingToFind|NothingClaimed|OptionalStopping|EqualPoliciesUntilCertain|RulesToStop|PowerCutWithinACommit|Saturation|SchedulesOfExamples|Faults|PatientOnDrawnProcesses|KilledTraining|Check$$|Headlines|EveryPlace|NobodyMissesADeadline|MemoryOfSources|Chaos|ChiefLost|TracesAreOfTheModel|MistakesInJSON|Gradients|TriesOnDrawnTables|DrawnTables|EndOfTime|RanksAreUniform|Accuracy$$)" $(LONG)
+	TFEXP_LONG=1 $(GO) test -vet=off -timeout 60m -run "^Test(PapersRun|Revocations|Golden|UsersSchedules|AgentsLearnATable|TrainingsOfOtherPrograms|IntervalsOfDrawnCurves|RemainingStepsOfMadeUpCurves|RatesOfLearningAreFollowed|NothingToFind|NothingClaimed|OptionalStopping|EqualPoliciesUntilCertain|RulesToStop|PowerCutWithinACommit|Saturation|SchedulesOfExamples|Faults|PatientOnDrawnProcesses|KilledTraining|Check$$|Headlines|EveryPlace|NobodyMissesADeadline|MemoryOfSources|Chaos|ChiefLost|TracesAreOfTheModel|MistakesInJSON|Gradients|TriesOnDrawnTables|DrawnTables|EndOfTime|RanksAreUniform|Accuracy$$)" $(LONG)
 
 accuracy: $(BIN) ## measure how far estimates are off in real runs, quiet and beside a busy core (an idle hour)
 	$(PYTHON) estimator/corpus/accuracy.py $(BIN) $${OUT:-$$(mktemp -d)} experiments/fcfs_vs_rr.hcl experiments/estimator_accuracy.hcl
