@@ -24,6 +24,8 @@ type progressLines struct {
 	running int
 	latest  reading
 	last    contract.Progress // the last reported progress
+	inEpoch int               // number of lines about the running epoch
+	single  bool              // whether epochs have a single line, with a batch whose number of batches is unknown
 
 	// held is the first line without a loss. It is kept until it is known whether other lines have a loss.
 	held     *reading
@@ -76,7 +78,8 @@ func (l *progressLines) finished(tell report, warn func(code, text string)) {
 	}
 	if l.stranges > 0 {
 		warn(linesCode, fmt.Sprintf("%d of its progress lines have a value that is left out, such as %q: a count, a loss and an "+
-			"accuracy are numbers, and an accuracy is a part of 1, or has %% behind it", l.stranges, l.strange))
+			"accuracy are numbers, and an accuracy is a part of 1, or has %% behind it; name its group percent if it is in "+
+			"percent without a sign", l.stranges, l.strange))
 	}
 }
 
@@ -135,6 +138,10 @@ func (l *progressLines) take(r reading, now time.Time, tell report) {
 		}
 		l.tell(r, now, tell)
 		return
+	case !l.batches && !r.counted: // a loss or an accuracy in a line behind the count
+		r.epoch, r.step = l.last.Epoch, l.last.Step
+		l.tell(r, now, tell)
+		return
 	case l.batches && !r.inside && r.loss == nil && r.step == 0: // an epoch begins
 		if l.running > 0 && l.running < r.epoch {
 			l.ends(now, tell)
@@ -149,12 +156,19 @@ func (l *progressLines) take(r reading, now time.Time, tell report) {
 			return
 		}
 	}
+	if r.inside && r.batches == 0 && !l.batches {
+		l.single = r.epoch > l.running && (l.single && r.epoch > l.last.Epoch || l.running > 0 && l.inEpoch == 1)
+		r.inside = !l.single
+	}
 	if r.inside && r.epoch > 0 && !r.isLast() {
 		if l.running > 0 && l.running < r.epoch {
 			l.ends(now, tell)
 		}
 		if r.epoch == l.last.Epoch && r.step == 0 { // a line about validation
 			return
+		}
+		if l.inEpoch++; l.running != r.epoch {
+			l.inEpoch = 1
 		}
 		l.running, l.latest = r.epoch, r
 		if r.step > 0 {
@@ -163,7 +177,7 @@ func (l *progressLines) take(r reading, now time.Time, tell report) {
 		}
 		return
 	}
-	if l.running > 0 && l.running < r.epoch && r.inside {
+	if l.running > 0 && l.running < r.epoch && (r.inside || l.single) {
 		l.ends(now, tell)
 	}
 	l.running, l.again = 0, true

@@ -97,7 +97,11 @@ func TestProgressLines(t *testing.T) {
 		{"thousands", `step (?P<step>\d+)/.*loss (?P<loss>[\d.]+)`, "step 1,500/64,000 loss 1,234.5\nstep 2,000,000/1 loss 3.25\n", true,
 			"0 1500 1234.5 -, 0 2000000 3.25 -", ""},
 		{"percent", `epoch (?P<epoch>\d+) acc (?P<accuracy>[\d.]+)`, "epoch 1 acc 50%\nepoch 2 acc 75.5 %\nepoch 3 acc 91\n", false,
-			"1 0 - 0.5, 2 0 - 0.755, 3 0 - -", `such as "accuracy 91"`},
+			"1 0 - 0.5, 2 0 - 0.755, 3 0 - -", `such as "accuracy 91": a count, a loss and an accuracy are numbers, and an accuracy is a part of 1, or has % behind it; name its group percent`},
+		{"percent without a sign", `epoch (?P<epoch>\d+) acc (?P<percent>[\d.,]+)`, "epoch 1 acc 93.12\nepoch 2 acc 94,5\nepoch 3 acc 95.5%\nepoch 4 acc 101\n", false,
+			"1 0 - 0.9312, 2 0 - 0.945, 3 0 - 0.955, 4 0 - -", `such as "percent 101"`},
+		{"a loss in another line", `^step (?P<step>\d+)$|^loss (?P<loss>\S+)$`, "loss 9\nstep 10\nloss 0.5\nstep 20\nstep 0\nloss 0.4\n", true,
+			"0 10 - -, 0 10 0.5 -, 0 20 - -, 0 20 0.4 -", ""},
 		{"a tensor", `epoch (?P<epoch>\d+) loss (?P<loss>.+)`, "epoch 1 loss tensor(0.5, grad_fn=<X>)\n", false, "1 0 0.5 -", ""},
 		{"a comma behind", `epoch=(?P<epoch>\S+) loss=(?P<loss>\S+)`, "epoch=1, loss=0.5, acc=1\n", false, "1 0 0.5 -", ""},
 
@@ -111,6 +115,12 @@ func TestProgressLines(t *testing.T) {
 			"Epoch 1: 100%|##| 4/4 [loss=0.3]\n", false, "1 0 0.4 -, 2 0 0.3 -", ""},
 		{"percent behind", anyEpoch, "Epoch 1/2: 50% loss: 0.5\rEpoch 1/2: 100% loss: 0.4\nEpoch 2/2 - 99% loss: 0.3\n", false, "1 0 0.4 -, 2 0 0.3 -", ""},
 		{"batches in words", anyEpoch, "Epoch 1, batch 10 of 20, loss 0.5\nEpoch 1, batch 20 of 20, loss 0.4\n", false, "1 0 0.4 -", ""},
+		{"batches without their number", anyEpoch, "Epoch [1] Batch [0-20] loss=0.5\nEpoch [1] Batch [20-40] loss=0.4\nEpoch 2, step 7, loss 0.3\nEpoch 2 loss 0.2\n" +
+			"Epoch 3 done at step 9, loss 0.1\n", false, "1 0 0.4 -, 2 0 0.2 -, 3 0 0.1 -", ""},
+		{"a step in the only line of an epoch", `"epoch": (?P<epoch>\d+).*"loss": (?P<loss>[\d.]+)`, "{\"epoch\": 1, \"step\": 10, \"loss\": 3}\n{\"epoch\": 2, \"step\": 20, \"loss\": 2}\n" +
+			"{\"epoch\": 3, \"step\": 30, \"loss\": 1}\n", false, "1 0 3 -, 2 0 2 -, 3 0 1 -", ""},
+		{"steps in several lines of an epoch", `"epoch": (?P<epoch>\d+).*"loss": (?P<loss>[\d.]+)`, "{\"epoch\": 1, \"step\": 5, \"loss\": 4}\n{\"epoch\": 1, \"step\": 10, \"loss\": 3}\n" +
+			"{\"epoch\": 2, \"step\": 15, \"loss\": 2}\n{\"epoch\": 3, \"step\": 20, \"loss\": 1}\n", false, "1 0 3 -, 2 0 2 -, 3 0 1 -", ""},
 		{"its own total", anyEpoch, "Epoch [1/2] loss: 0.5\n[Epoch 2/2] loss: 0.4 Accuracy: 9800/10000 (98%)\n", false, "1 0 0.5 -, 2 0 0.4 -", ""},
 		{"an end after batches", anyEpoch, "Epoch 1 [10/20] loss 0.5\nEpoch 1 done, loss 0.4\nEpoch 2 [10/20] loss 0.3\nEpoch 2 done, loss 0.2\n", false,
 			"1 0 0.4 -, 2 0 0.2 -", ""},
@@ -130,6 +140,18 @@ func TestProgressLines(t *testing.T) {
 				t.Errorf("%s: warned %q, want %q", c.name, all, c.warned)
 			}
 		}
+	}
+	p, err := newPattern(anyEpoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var soon []int // epochs that are reported before the program ends
+	one := progressLines{linePattern: p, epochs: true}
+	for _, line := range []string{"epoch 1, step 10\n", "epoch 2, step 20\n", "epoch 3, step 30\n"} {
+		one.add([]byte(line), func(p contract.Progress, _ time.Time) { soon = append(soon, p.Epoch) })
+	}
+	if !slices.Equal(soon, []int{1, 2, 3}) {
+		t.Errorf("epochs %d are reported, although each has a single line", soon)
 	}
 	l := progressLines{linePattern: &linePattern{}}
 	l.add(slices.Repeat([]byte("x"), 3*mostLine), func(contract.Progress, time.Time) { t.Error("a line without an end matches") })

@@ -8,7 +8,7 @@ import (
 )
 
 // Names of groups in a pattern of lines: finished epochs, finished epochs counted from 0, finished steps, a batch
-// within the epoch, the number of batches, loss, and accuracy.
+// within the epoch, the number of batches, loss, accuracy, and accuracy in percent.
 const (
 	groupEpoch    = "epoch"
 	groupEpoch0   = "epoch0"
@@ -17,10 +17,12 @@ const (
 	groupBatches  = "batches"
 	groupLoss     = "loss"
 	groupAccuracy = "accuracy"
+	groupPercent  = "percent"
 )
 
 // lineGroups are the possible names of groups in a pattern of lines.
-var lineGroups = []string{groupEpoch, groupEpoch0, groupStep, groupBatch, groupBatches, groupLoss, groupAccuracy}
+var lineGroups = []string{groupEpoch, groupEpoch0, groupStep, groupBatch, groupBatches, groupLoss, groupAccuracy,
+	groupPercent}
 
 // meaning returns a group's name without a final 2. A pattern can have a second group for the same value, whose name
 // ends in 2.
@@ -109,6 +111,8 @@ type reading struct {
 	// batch and batches are the position within the epoch. inside reports whether the line has one.
 	batch, batches int
 	inside         bool
+	// counted reports whether the line has a number of epochs or steps.
+	counted        bool
 	loss, accuracy *float64
 	// strange is a text that is not a number, or not a valid accuracy.
 	strange string
@@ -148,7 +152,9 @@ func (p *linePattern) match(re *regexp.Regexp, line string) *reading {
 			}
 		}
 	}
-	isValue := func(group string) bool { return meaning(group) == groupLoss || meaning(group) == groupAccuracy }
+	isValue := func(group string) bool {
+		return slices.Contains([]string{groupLoss, groupAccuracy, groupPercent}, meaning(group))
+	}
 	switch {
 	case decimal == plain && grouped == plain:
 	case m == nil: // the pattern matches only numbers without commas
@@ -214,6 +220,7 @@ func (r *reading) set(group, text, rest string) {
 		return
 	}
 	n := count(v)
+	r.counted = r.counted || isCount(group)
 	switch group {
 	case groupEpoch:
 		if part := v - float64(n); part >= nearlyWhole {
@@ -232,8 +239,8 @@ func (r *reading) set(group, text, rest string) {
 		r.batches = n
 	case groupLoss:
 		r.loss = &v
-	case groupAccuracy:
-		if strings.HasPrefix(strings.TrimLeft(rest, " 0123456789."), "%") {
+	case groupAccuracy, groupPercent:
+		if group == groupPercent || strings.HasPrefix(strings.TrimLeft(rest, " 0123456789."), "%") {
 			v /= 100
 		}
 		if !(v >= 0 && v <= 1) {
@@ -246,7 +253,7 @@ func (r *reading) set(group, text, rest string) {
 
 // places matches a position within an epoch, for patterns without a group for it. Programs print it as a percentage and
 // batches of a progress bar, in brackets or after the epoch's number, after a word, or at the start of a line without a
-// count.
+// count. The number of batches may be missing behind a word.
 var places = []struct {
 	behind, uncounted bool
 	by                *regexp.Regexp
@@ -256,8 +263,12 @@ var places = []struct {
 	{behind: true, by: regexp.MustCompile(`\[\s*(\d+)\s*/\s*(\d+)`)},
 	{behind: true, by: regexp.MustCompile(own + `[\s,:;|(-]+(\d+)\s*/\s*(\d+)`)},
 	{by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch(?:es)?|steps?|iters?|iterations?)\b[^\w/]{0,4}(\d+)\s*(?:/|of)\s*(\d+)`)},
+	{behind: true, by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch|step|iter|iteration)\b[^\w/]{0,4}(\d+)()`)},
 	{uncounted: true, by: regexp.MustCompile(`^\s*(\d+)/(\d+)\b`)},
 }
+
+// over matches words in lines about the end of an epoch, which may have the number of its last step.
+var over = regexp.MustCompile(`(?i)\b(?:finished|done|completed?|ended|end of)\b`)
 
 // own matches the text that belongs to the epoch's number: the number of epochs, and a bracket.
 const own = `^(?:\s*/\s*\d+)?[\])]?`
@@ -282,7 +293,12 @@ func (r *reading) find(line string, epoch [2]int, counts bool) {
 		}
 		batch, _ := number(line[from+m[2] : from+m[3]])
 		batches, ok := number(line[from+m[4] : from+m[5]])
-		if !ok { // a percentage
+		switch {
+		case m[4] == m[5]: // the number of batches is not known
+			if epoch[1] == 0 || over.MatchString(line) {
+				continue
+			}
+		case !ok: // a percentage
 			batches = 100
 		}
 		r.batch, r.batches, r.inside = count(batch), count(batches), true

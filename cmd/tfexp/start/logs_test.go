@@ -147,6 +147,51 @@ func TestFrameworks(t *testing.T) {
 			"2024-03-12 10:03:01 | INFO | train_inner | epoch 001:    100 / 1023 loss=14.1, nll_loss=13.9, ppl=15000, num_updates=100, lr=1e-05\n" +
 				"2024-03-12 10:09:01 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 10.2 | nll_loss 9.9\n" +
 				"2024-03-12 10:09:02 | INFO | train | epoch 001 | loss 11.5 | nll_loss 11.1 | ppl 2100 | num_updates 1023\n", "1/0 11.5 -"},
+		"fairseq, json": {"#!/bin/sh\nfairseq-train data-bin --log-format json\n",
+			"2024-03-12 10:03:01 | INFO | train_inner | {\"epoch\": 1, \"update\": 0.498, \"loss\": \"14.1\", \"nll_loss\": \"13.9\", \"num_updates\": \"500\"}\n" +
+				"2024-03-12 10:09:01 | INFO | valid | {\"epoch\": 1, \"valid_loss\": \"10.2\", \"valid_nll_loss\": \"9.9\", \"valid_num_updates\": \"1004\"}\n" +
+				"2024-03-12 10:09:02 | INFO | train | {\"epoch\": 1, \"train_loss\": \"11.5\", \"train_nll_loss\": \"11.1\", \"train_num_updates\": \"1004\"}\n" +
+				"{\"epoch\": 2, \"update\": 1.5, \"loss\": \"9.8\", \"nll_loss\": \"9.1\"}\n{\"epoch\": 2, \"train_loss\": NaN, \"train_nll_loss\": NaN}\n",
+			"1/0 11.5 -, 2/0 +Inf -"},
+		"mxnet": {"import mxnet as mx\nmod.fit(train, eval_data=val, num_epoch=2, batch_end_callback=mx.callback.Speedometer(64, 100))\n",
+			"INFO:root:Epoch[0] Batch [0-100]\tSpeed: 1234.50 samples/sec\taccuracy=0.510000\tcross-entropy=1.9\n" +
+				"INFO:root:Epoch[0] Train-accuracy=0.780000\nINFO:root:Epoch[0] Train-cross-entropy=0.900000\nINFO:root:Epoch[0] Time cost=12.345\n" +
+				"INFO:root:Epoch[0] Validation-accuracy=0.800000\nINFO:root:Epoch[0] Validation-cross-entropy=0.700000\n" +
+				"Epoch[1] Batch [100]\tSpeed: 1234.5 samples/sec\taccuracy=0.91\nEpoch[1] Train-top_k_accuracy_5=0.99\nEpoch[1] Time cost=12.1\n",
+			"1/0 - 0.78, 1/0 0.9 0.78, 1/0 0.9 0.8, 2/0 - -"},
+		"gluon, estimator": {"from mxnet.gluon.contrib.estimator import Estimator\nest = Estimator(net, loss)\nest.fit(train, epochs=2)\n",
+			"Train for 2 epochs.\n[Epoch 0] Begin, current learning rate: 0.0010\n[Epoch 0][Batch 0][Samples 64] time/interval: 0.100s training accuracy: 0.1000, training softmaxcrossentropyloss: 2.3000\n" +
+				"[Epoch 0] Finished in 3.200s, training accuracy: 0.7000, training softmaxcrossentropyloss: 0.9000\n" +
+				"[Epoch 1] Finished in 3.100s, training accuracy: 0.8000, training softmaxcrossentropyloss: nan, validation accuracy: 0.7500, validation softmaxcrossentropyloss: 0.8\n" +
+				"Train finished using total 6s with 2 epochs. training accuracy: 0.8000\n", "1/0 0.9 0.7, 2/0 +Inf 0.75"},
+		"gluon, a loop": {"from mxnet import gluon\nfor epoch in range(2):\n  logger.info('Epoch[%d] Batch [%d]\\tSpeed: %f samples/sec\\t%s=%f'%(epoch, i, s, n, v))\n  logger.info('[Epoch %d] training: %s=%f'%(epoch, n, v))\n",
+			"Epoch[0] Batch [49]\tSpeed: 123.4 samples/sec\taccuracy=0.100000\tlr=0.1\nEpoch[0] Batch [99]\tSpeed: 123.4 samples/sec\taccuracy=0.200000\tlr=0.1\n" +
+				"[Epoch 0] training: accuracy=0.250000\n[Epoch 0] speed: 123 samples/sec\ttime cost: 12.1\nEpoch[1] Batch [49]\tSpeed: 123.4 samples/sec\taccuracy=0.300000\tlr=0.1\n" +
+				"[Epoch 1] training: accuracy=0.350000\n", "1/0 - 0.25, 2/0 - 0.35"},
+		"spacy": {"#!/bin/sh\nexec python3 -m spacy train config.cfg --output out\n",
+			"ℹ Pipeline: ['tok2vec', 'ner']\nℹ Initial learn rate: 0.001\nE    #       LOSS TOK2VEC  LOSS NER  ENTS_F  ENTS_P  ENTS_R  SCORE \n" +
+				"---  ------  ------------  --------  ------  ------  ------  ------\n  0       0          0.00     46.67    0.00    0.00    0.00    0.00\n" +
+				"  0     200         44.17   3214.01   50.00   60.00   42.86    0.50\n 11    1000           nan       nan    0.00    0.00    0.00    0.00\n✔ Saved pipeline to output directory\n",
+			"0/200 - -, 0/1000 - -"},
+		"spacy as a list": {"subprocess.run([\"python\", \"-m\", \"spacy\", \"train\", \"config.cfg\"])\n", " -1     400        844.17   50.00    0.50\n", "0/400 - -"},
+		"stable-baselines3": {"from stable_baselines3 import PPO\nPPO('MlpPolicy', env, verbose=1).learn(total_timesteps=25_000)\n",
+			"Using cpu device\n---------------------------------\n| rollout/           |          |\n|    ep_len_mean     | 22.5     |\n|    ep_rew_mean     | 22.5     |\n| time/              |          |\n" +
+				"|    fps             | 1234     |\n|    iterations      | 1        |\n|    time_elapsed    | 1        |\n|    total_timesteps | 2048     |\n---------------------------------\n" +
+				"| time/                   |             |\n|    iterations           | 2           |\n|    total_timesteps      | 4096        |\n| train/                  |             |\n" +
+				"|    approx_kl            | 0.008504291 |\n|    entropy_loss         | -0.686      |\n|    loss                 | 5.93        |\n|    policy_gradient_loss | -0.0131     |\n|    value_loss           | 55.8        |\n" +
+				"|    total_timesteps      | 6144        |\n|    loss                 | 1.2e+03     |\n",
+			"0/2048 - -, 0/4096 - -, 0/4096 5.93 -, 0/6144 - -, 0/6144 1200 -"},
+		"flax": {"from absl import logging\nfor epoch in range(1, num_epochs + 1):\n  logging.info('train epoch: %d, loss: %.4f, accuracy: %.2f', epoch,\n               metrics['loss'], metrics['accuracy'] * 100)\n",
+			"I0312 10:03:01.000000 140 train.py:153] train epoch: 1, loss: 0.2345, accuracy: 93.12\nI0312 10:03:02.000000 140 train.py:153] train epoch: 2, loss: 0.1345, accuracy: 0.95\n",
+			"1/0 0.2345 0.9312, 2/0 0.1345 0.0095"},
+		"flax in several lines": {"for epoch in range(1, num_epochs + 1):\n  logging.info(\n    'epoch:% 3d, train_loss: %.4f, train_accuracy: %.2f, test_loss: %.4f,'\n    ' test_accuracy: %.2f'\n" +
+			"    % (\n      epoch,\n      train_loss,\n      train_accuracy * 100,\n      test_loss,\n      test_accuracy * 100,\n    )\n  )\n",
+			"I0312 10:03:01.000000 140 train.py:153] epoch:  1, train_loss: 0.2345, train_accuracy: 93.12, test_loss: 0.1000, test_accuracy: 97.50\n", "1/0 0.2345 0.975"},
+		"percent by a variable":   {"for epoch in range(1, 3):\n  train_acc = 100. * correct / total\n  print(f'Epoch {epoch} loss: {loss} acc: {train_acc:.1f}')\n", "Epoch 1 loss: 0.5 acc: 91.5\n", "1/0 0.5 0.915"},
+		"percent in another line": {"for epoch in range(1, 3):\n  print(f'Epoch {epoch} loss: {loss} acc: {acc:.3f}')\nprint('test accuracy', 100 * acc)\n", "Epoch 1 loss: 0.5 acc: 0.915\n", "1/0 0.5 0.915"},
+		"batches without their number": {"for epoch in range(1, 3):\n  print(f'Epoch {epoch}, batch {i}, loss: {loss}')\n",
+			"Epoch 1, batch 100, loss: 0.9\nEpoch 1, batch 200, loss: 0.8\nEpoch 2, batch 100, loss: 0.7\nEpoch 2, step 200, loss: 0.6\n", "1/0 0.8 -, 2/0 0.6 -"},
+		"epochs with their last step": {"for epoch in range(1, 3):\n  print(f'Epoch {epoch} finished at step {i}, loss: {loss}')\n", "Epoch 1 finished at step 200, loss: 0.8\n", "1/0 0.8 -"},
 		"megatron": {"from megatron.training import pretrain\n",
 			" [2024-03-12 10:03:01] iteration      100/     500 | consumed samples:         800 | elapsed time per iteration (ms): 210.1 | " +
 				"learning rate: 1.500000E-04 | global batch size:     8 | lm loss: 6.512345E+00 | loss scale: 1.0 | grad norm: 1.2 |\n" +

@@ -19,7 +19,7 @@ const (
 
 // Parts of the sources of programs: calls that print or log text, and imports of packages.
 const (
-	printing = `(?:print\w*|log\w*\.info|\.info|\.write|set_description(?:_str)?)\(`
+	printing = `(?:print\w*|log\w*\.info|\.info|\.write|set_description(?:_str)?)\(\s*`
 	imports  = `(?m)^\s*(?:import|from)\s+(?:%)\b`
 )
 
@@ -35,6 +35,8 @@ type progressStyle struct {
 	// either reports that some programs of this style count epochs from 0, and others from 1. The group epoch0 is for
 	// counting from 0.
 	either bool
+	// note says what is not read, and what to do about it; empty if there is nothing to say.
+	note string
 }
 
 // imported matches programs that import one of some packages.
@@ -119,9 +121,40 @@ var progressStyles = []progressStyle{
 			`\sloss: (?P<loss>` + number +
 			`))?(?:.*?\sacc: (?P<accuracy>` + number + `))?`,
 	},
-	{ // fairseq: | INFO | train | epoch 001 | loss 7.5 | ppl 180
-		by:    []string{`\bfairseq\b`},
-		lines: `\| train \| epoch (?P<epoch>[0-9]+) \|(?: loss (?P<loss>` + number + `))?`,
+	{ // fairseq: | INFO | train | epoch 001 | loss 7.5 | ppl 180, and {"epoch": 1, "train_loss": "7.5"}
+		by: []string{`\bfairseq\b`},
+		lines: `\| train \| epoch (?P<epoch>[0-9]+) \|(?: loss (?P<loss>` + number + `))?|\{"epoch": (?P<epoch2>[0-9]+),` +
+			`.*?"train_loss": "?(?P<loss2>` + number + `)`,
+	},
+	{ // Gluon's estimator: [Epoch 0] Finished in 3.2s, training accuracy: 0.9, training softmaxcrossentropyloss: 0.5
+		by: []string{imported("mxnet"), `\bEstimator\(`},
+		lines: `\[Epoch (?P<epoch0>[0-9]+)\] Finished in(?:.*?\btrain(?:ing)? accuracy: (?P<accuracy>` + number +
+			`))?(?:.*?\btrain(?:ing)? \w*loss\w*: (?P<loss>` + number + `))?(?:.*?\bvalidation accuracy: (?P<accuracy2>` +
+			number + `))?`,
+	},
+	{ // MXNet: Epoch[0] Train-accuracy=0.9, and Epoch[0] Time cost=12.3
+		by: []string{imported("mxnet"), `\.fit\(`},
+		lines: `\bEpoch\[(?P<epoch0>[0-9]+)\] (?:Time cost=|(?:Train|Validation)-accuracy=(?P<accuracy>` + number +
+			`)|Train-(?:[\w-]*loss|cross-entropy|nll-loss|rmse|mse|mae)=(?P<loss>` + number + `))`,
+	},
+	{ // spaCy, a table of E, #, the losses, the scores and SCORE:   0     200         44.17   3214.01   50.00    0.50
+		by: []string{`\bspacy["']?[\s,]+["']?train\b|\bspacy\.cli\.train\b`}, steps: true,
+		lines: `^\s*-?[0-9]+\s+(?P<step>[0-9]+)\s+[0-9.]+\s.*[0-9]\s*$`,
+		note: "The table of spaCy has a loss for each component, and no loss of the whole: its steps alone are read. For " +
+			"the loss of the first component, write (?P<loss>[0-9.]+) in place of the last [0-9.]+ in lines. The option of " +
+			"spacy train for the number of steps is  --training.max_steps $TFEXP_STEPS",
+	},
+	{ // Stable-Baselines3, a table: |    total_timesteps | 2048     |, and behind it |    loss            | 0.5      |
+		by:    []string{imported("stable_baselines3", "sb3_contrib"), `\.learn\(`, `\bverbose\s*=\s*(?:True|[1-9])`},
+		steps: true,
+		lines: `^\|\s+total_timesteps\s+\|\s*(?P<step>[0-9]+)\s*\||^\|\s+loss\s+\|\s*(?P<loss>` + number + `)\s*\|`,
+		note: "The tables of Stable-Baselines3 have rewards, which are not read, and a loss for some algorithms (PPO, " +
+			"DQN): for another value, name it in place of loss in lines.",
+	},
+	{
+		by: []string{imported("stable_baselines3", "sb3_contrib"), `\.learn\(`}, steps: true,
+		note: "Stable-Baselines3 prints its tables with verbose=1 in the call that makes the model: add it, and run tfexp " +
+			"init again.",
 	},
 	{ // Megatron: iteration 100/ 500 | consumed samples: 800 | lm loss: 6.5E+00
 		by: []string{`(?i)\bmegatron\b`}, steps: true,
@@ -203,6 +236,9 @@ func findStyle(source []byte) progressStyle {
 		}
 		if s.either && (fromOne.Match(source) || !fromZero.Match(source)) {
 			s.lines = strings.ReplaceAll(s.lines, "epoch0", "epoch")
+		}
+		if strings.Contains(s.lines, accuracy) && inPercent(source) {
+			s.lines = strings.ReplaceAll(s.lines, "P<accuracy>", "P<percent>")
 		}
 		return s
 	}

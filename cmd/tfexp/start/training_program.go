@@ -34,6 +34,8 @@ type TrainingProgram struct {
 	FromTfexp, Reports bool
 	// Lines is the pattern of the lines in which the program prints its progress; empty if no style was recognized.
 	Lines string
+	// Note says what is not read of the lines; empty if there is nothing to say.
+	Note string
 	// Fixed is the variable with the number of epochs or steps; empty if none was found.
 	Fixed string
 	// Detached is a command in the program that starts another program and does not wait for it; empty if the program
@@ -56,7 +58,7 @@ const (
 // The names of the numbers of epochs and steps: epochs, num_epochs, max_epochs, num_train_epochs, max_iters.
 const (
 	epochs = `(?:(?:num|max|n|total)[-_](?:train[-_])?)?epochs?|num_boost_round|n_estimators`
-	steps  = `(?:(?:num|max|n|total|train)[-_](?:train[-_])?)(?:steps|iters|iterations)`
+	steps  = `(?:(?:num|max|n|total|train)[-_](?:train[-_])?)(?:(?:time)?steps|iters|iterations)`
 )
 
 // unitPatterns find a number of epochs or steps in a source.
@@ -104,7 +106,7 @@ func InspectProgram(shown string, raw []byte) TrainingProgram {
 	p.Steps = bytes.Contains(raw, []byte("TFEXP_STEPS")) && !bytes.Contains(raw, []byte("TFEXP_EPOCHS"))
 	if !p.Reports {
 		style := findStyle(raw)
-		p.Lines, p.Steps = style.lines, p.Steps || style.steps
+		p.Lines, p.Note, p.Steps = style.lines, style.note, p.Steps || style.steps
 	}
 	unit, standard := inEpochs, defaultEpochs
 	if p.Steps {
@@ -226,6 +228,9 @@ func (p TrainingProgram) OpenQuestions() []string {
 		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+
 			"known (jobs/README.md); or print lines such as \"Epoch 3/30 - loss: 0.41\", and name their pattern in a progress "+
 			"block (Keras prints such lines with verbose=2).")
+	}
+	if p.Note != "" {
+		out = append(out, p.Note)
 	}
 	return out
 }

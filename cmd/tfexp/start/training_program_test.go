@@ -76,6 +76,23 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+// TestNotes says what is not read of an output, and how many steps a program has.
+func TestNotes(t *testing.T) {
+	for source, want := range map[string]struct {
+		work int
+		note string
+	}{
+		"from stable_baselines3 import PPO\nm = PPO('MlpPolicy', env, verbose=1)\nm.learn(total_timesteps=25_000)\n": {25000, "have rewards, which are not read"},
+		"from stable_baselines3 import PPO\nm = PPO('MlpPolicy', env)\nm.learn(total_timesteps=500)\n":               {500, "prints its tables with verbose=1"},
+		"python -m spacy train config.cfg\n": {1000, "its steps alone are read"},
+	} {
+		p := start.InspectProgram("run.sh", []byte(source))
+		if said := strings.Join(p.OpenQuestions(), " "); !p.Steps || p.Work != want.work || !strings.Contains(said, want.note) {
+			t.Errorf("%q: %d %s, %q", source, p.Work, p.Unit(), said)
+		}
+	}
+}
+
 // Lines of progress are recognized by the code that prints them.
 func TestRecognizedLines(t *testing.T) {
 	for source, printed := range map[string]string{
