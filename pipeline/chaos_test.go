@@ -411,7 +411,7 @@ func (h *diceHands) Attend(p *die) {
 }
 
 func (h *diceHands) Discard(p *die) { p.end(); p.out.Close("discarded") }
-func (h *diceHands) Addresses([]scheduler.Part) (contract.Cluster, error) {
+func (h *diceHands) Addresses(int, []scheduler.Part, contract.Cluster) (contract.Cluster, error) {
 	return nil, nil
 }
 func (h *diceHands) Hold([]*die) error                          { return nil }

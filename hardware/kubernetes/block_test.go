@@ -49,7 +49,6 @@ func TestProblems(t *testing.T) {
 func TestJobsOfOnePod(t *testing.T) {
 	h := hardwareOf(settings{}, nil)
 	for want, j := range map[string]*engine.Job{
-		"Roles on Kubernetes":     {Name: "a", Roles: true},
 		"A pod runs on one node":  {Name: "a", Nodes: 2},
 		"Folders of this machine": {Name: "a", Container: &launch.Container{Mounts: []launch.Mount{{Source: "/x"}}}},
 	} {

@@ -38,10 +38,12 @@ type Engine struct {
 
 	mu      sync.Mutex // guards what follows
 	nodes   []string   // names in the cluster, by node of the hardware
-	objects []*madeJob // by job; nil before the first start
-	starts  int        // number of pods so far
-	started map[string]*program
-	kept    map[string]bool // keys that the Secret of the engine has
+	objects map[programKey]*madeJob
+	starts  int // number of pods and Services so far
+	// services has the names of the Services of jobs with roles, by job.
+	services map[int]string
+	started  map[string]*program
+	kept     map[string]bool // keys that the Secret of the engine has
 	// The fields below are used under order = "cluster"; see Submit.
 	launches    []launch.Job
 	submissions map[int]*submission
@@ -52,7 +54,13 @@ type Engine struct {
 	kueue       string                 // the version of Kueue's API
 }
 
-// madeJob is the Job of the cluster for a job of the experiment.
+// programKey identifies a program: by the number of its job and, if the job has roles, by the name of the part.
+type programKey struct {
+	job  int
+	part string
+}
+
+// madeJob is the Job of the cluster for a program.
 type madeJob struct {
 	name, uid string
 	shape     string // its pod template in JSON; a Job is reused only for an equal template
@@ -65,7 +73,8 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 	e := &Engine{
 		cluster: k, hw: task.Hardware, warnings: task.Warn, kept: map[string]bool{},
 		run: s.id, id: hex.EncodeToString(name[:]), cell: label(task.Cell), folder: s.run.Dir, nodes: nodes,
-		objects: make([]*madeJob, len(task.Jobs)), started: map[string]*program{}, blind: make(chan struct{}),
+		objects: map[programKey]*madeJob{}, services: map[int]string{}, started: map[string]*program{},
+		blind: make(chan struct{}),
 	}
 	var core apiResources
 	if err := k.do(ctx, call{verb: "get"}, &core); err != nil {

@@ -263,14 +263,10 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 	add := func(arg, summary, detail string, args ...any) {
 		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
 	}
-	if j.Roles {
-		add("", "Roles on Kubernetes", "The job %q has roles: several programs that need each other's addresses before they start. Pods get "+
-			"their addresses later, so the hardware %q runs each job in one pod. Use the engine process, docker or slurm.", j.Name, h.Name)
-	}
-	if j.Nodes > 1 {
-		add("nodes", "A pod runs on one node", "The job %q asks for %d nodes, but on the hardware %q a job is one pod on one node. Set nodes = 1, or use "+
-			"another engine.",
-			j.Name, j.Nodes, h.Name)
+	if j.Nodes > 1 && !j.Roles {
+		add("nodes", "A pod runs on one node", "The job %q asks for %d nodes, but on the hardware %q a program is a pod on "+
+			"one node. Give it roles (a role block for each kind of program): each of their tasks is a pod.", j.Name, j.Nodes,
+			h.Name)
 	}
 	if j.Container != nil && len(j.Container.Mounts) > 0 {
 		add("mounts", "Folders of this machine", "The job %q mounts folders of this machine, which the nodes of the "+

@@ -46,6 +46,10 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden
 	if gpus > 0 {
 		size[e.set.GPUResource] = strconv.Itoa(gpus)
 	}
+	requests := maps.Clone(size)
+	if slices.ContainsFunc(j.Roles, func(r scheduler.Role) bool { return r.Name == part.Role && r.Threads == 0 }) {
+		requests["cpu"] = "0" // the part shares the cores that other parts request
+	}
 	var paths launch.Paths
 	var volumes, mounts []tree
 	mounted := func(volume tree, name, at, within string, readOnly bool) {
@@ -104,7 +108,7 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden
 	}
 	c := tree{
 		"name": containerName, "image": imageOf(j), "imagePullPolicy": pulls[e.set.Pull], "command": command, "env": env,
-		"resources": resources{Requests: size, Limits: size}, "volumeMounts": mounts,
+		"resources": resources{Requests: requests, Limits: size}, "volumeMounts": mounts,
 		"securityContext": tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}},
 	}
 	if j.Container != nil && j.Container.Dir != "" {
@@ -153,7 +157,7 @@ func (e *Engine) release(p *program) error {
 	p.mu.Unlock()
 	e.mu.Lock()
 	start := e.newStart()
-	old, node := e.objects[p.Number], e.nodes[part.Node]
+	old, node := e.objects[p.key], e.nodes[part.Node]
 	delete(e.started, before)
 	e.started[start] = p
 	e.mu.Unlock()
@@ -169,6 +173,9 @@ func (e *Engine) release(p *program) error {
 		return err
 	}
 	pods, place := e.podMeta(&p.Job, start, control), onNodes(node)
+	if p.service != "" {
+		spec["hostname"], spec["subdomain"], pods.Labels[labelService] = p.host, p.service, p.service
+	}
 	if old != nil && old.shape == string(shape) {
 		now, err := e.patchJob(old.name, tree{"suspend": false,
 			"template": tree{"metadata": pods, "spec": tree{"affinity": place}}})
@@ -178,13 +185,18 @@ func (e *Engine) release(p *program) error {
 		}
 	}
 	spec["affinity"] = place
-	o, err := e.create(p.Number, &p.Job, pods, spec, hidden, "") // the pod template of a Job cannot be changed
+	o, err := e.create(p.key, &p.Job, pods, spec, hidden, "") // the pod template of a Job cannot be changed
 	if err != nil {
 		return err
 	}
 	e.mu.Lock()
 	o.shape = string(shape)
 	e.mu.Unlock()
+	if p.service != "" && p.Lead {
+		if err := e.serve(p, o); err != nil {
+			return err
+		}
+	}
 	_, err = e.patchJob(o.name, tree{"suspend": false})
 	return err
 }
@@ -210,8 +222,8 @@ func onNodes(names ...string) tree {
 
 // create creates a suspended Job in place of an earlier Job of the same job. queue is a LocalQueue of Kueue; empty for
 // none.
-func (e *Engine) create(number int, j *launch.Job, pods meta, spec tree, hidden []string, queue string) (*madeJob, error) {
-	e.drop(e.detach(number))
+func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hidden []string, queue string) (*madeJob, error) {
+	e.drop(e.detach(key))
 	if err := e.keep(hidden); err != nil {
 		return nil, err
 	}
@@ -235,8 +247,8 @@ func (e *Engine) create(number int, j *launch.Job, pods meta, spec tree, hidden 
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.objects[number] = &madeJob{name: m.Name, uid: made.Metadata.UID}
-	return e.objects[number], nil
+	e.objects[key] = &madeJob{name: m.Name, uid: made.Metadata.UID}
+	return e.objects[key], nil
 }
 
 // secretName returns the name of the Secret with the sensitive values of the engine's jobs. secretKey returns the key
@@ -288,16 +300,16 @@ func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
 	return now, err
 }
 
-// object returns the Job of a job, or nil.
-func (e *Engine) object(number int) *madeJob {
+// object returns the Job of a program, or nil.
+func (e *Engine) object(key programKey) *madeJob {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.objects[number]
+	return e.objects[key]
 }
 
-// suspend suspends the Job of a job: the cluster then ends its pod.
-func (e *Engine) suspend(number int) error {
-	o := e.object(number)
+// suspend suspends the Job of a program: the cluster then ends its pod.
+func (e *Engine) suspend(key programKey) error {
+	o := e.object(key)
 	if o == nil {
 		return nil
 	}
@@ -308,9 +320,9 @@ func (e *Engine) suspend(number int) error {
 	return err
 }
 
-// read reads the Job of a job from the cluster; nil if it is deleted.
-func (e *Engine) read(number int) (*job, error) {
-	o, now := e.object(number), &job{}
+// read reads the Job of a program from the cluster; nil if it is deleted.
+func (e *Engine) read(key programKey) (*job, error) {
+	o, now := e.object(key), &job{}
 	if o == nil {
 		return nil, nil
 	}
@@ -321,15 +333,15 @@ func (e *Engine) read(number int) (*job, error) {
 	return now, err
 }
 
-// suspended reports whether the Job of a job is suspended and has no pod.
-func (e *Engine) suspended(number int) (bool, error) {
-	now, err := e.read(number)
+// suspended reports whether the Job of a program is suspended and has no pod.
+func (e *Engine) suspended(key programKey) (bool, error) {
+	now, err := e.read(key)
 	return err == nil && (now == nil || now.Status.Active == 0 && is(now.Status.Conditions, "Suspended") != nil), err
 }
 
-// expired reports whether the Job of a job has reached its deadline.
-func (e *Engine) expired(number int) bool {
-	now, err := e.read(number)
+// expired reports whether the Job of a program has reached its deadline.
+func (e *Engine) expired(key programKey) bool {
+	now, err := e.read(key)
 	if now == nil || err != nil {
 		return false
 	}
@@ -341,12 +353,12 @@ func (e *Engine) expired(number int) bool {
 	return false
 }
 
-// detach removes the Job of a job from the engine's list, and returns it; nil if there is none.
-func (e *Engine) detach(number int) *madeJob {
+// detach removes the Job of a program from the engine's list, and returns it; nil if there is none.
+func (e *Engine) detach(key programKey) *madeJob {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	o := e.objects[number]
-	e.objects[number] = nil
+	o := e.objects[key]
+	delete(e.objects, key)
 	return o
 }
 

@@ -19,6 +19,14 @@ type (
 		Labels          map[string]string `json:"labels,omitempty"`
 		Annotations     map[string]string `json:"annotations,omitempty"`
 		Deleted         *time.Time        `json:"deletionTimestamp,omitempty"`
+		Owners          []owner           `json:"ownerReferences,omitempty"`
+	}
+	// owner names an object whose end is the end of other objects.
+	owner struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Name       string `json:"name"`
+		UID        string `json:"uid"`
 	}
 
 	statusCondition struct {

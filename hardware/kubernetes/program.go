@@ -20,8 +20,11 @@ import (
 // with another size, another pod runs the same program.
 type program struct {
 	launch.JobState
+	key  programKey
 	log  *launch.Log
 	news chan struct{} // an element says that a field below has changed
+	// service is the Service of a job with roles, and host the name of the program in it; empty for other jobs.
+	service, host string
 
 	mu      sync.Mutex // guards what follows
 	part    scheduler.Part
@@ -71,7 +74,13 @@ type hands struct{ e *Engine }
 // Begin opens the log of a program. Attend starts its pod, so that a slow API server delays no other job.
 func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
 	error) {
-	p := &program{JobState: s, part: part, news: make(chan struct{}, 1)}
+	p := &program{JobState: s, key: programKey{job: s.Number}, part: part, news: make(chan struct{}, 1)}
+	if part.Role != "" {
+		h.e.mu.Lock()
+		p.service = h.e.services[s.Number]
+		h.e.mu.Unlock()
+		p.key.part, p.host = launch.PartName(part), hostName(part)
+	}
 	if len(s.Job.Argv) == 0 {
 		return nil, errors.New("the job has no program")
 	}
@@ -88,11 +97,6 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 
 // Discard closes the log of a program that is not started.
 func (h hands) Discard(p *program) { p.log.Close("another part of the job could not be started") }
-
-// Addresses always fails: checkJob refuses jobs with roles.
-func (h hands) Addresses([]scheduler.Part) (contract.Cluster, error) {
-	return nil, errors.New("jobs of several programs do not run on Kubernetes")
-}
 
 // errHold is returned by Hold and GoOn: a pod cannot be stopped in place.
 var errHold = errors.New("pods cannot be stopped in place")
@@ -155,8 +159,8 @@ func (h hands) Attend(p *program) {
 	delete(e.started, p.start)
 	e.mu.Unlock()
 	var done *madeJob
-	if f.Finished || !e.stopped(p) { // a suspended Job is reused when its job resumes
-		done = e.detach(p.Number)
+	if f.Finished || !e.stopped(p) || p.service != "" { // other suspended Jobs are reused when their jobs resume
+		done = e.detach(p.key)
 	}
 	e.Exited(p, f.At, f.Finished)
 	f.At = time.Time{} // now: the cores are free only when the node has reported the end
@@ -262,9 +266,9 @@ func (l *podLife) step() (launch.Fate, bool) {
 		l.cut = true
 		if p.adopted {
 			if pod != nil && !gone && disturbed(pod) == "" {
-				e.drop(e.detach(p.Number))
+				e.drop(e.detach(p.key))
 			}
-		} else if err := e.suspend(p.Number); err != nil {
+		} else if err := e.suspend(p.key); err != nil {
 			return l.failure("its Job could not be suspended", err)
 		}
 	}
@@ -277,6 +281,8 @@ func (l *podLife) step() (launch.Fate, bool) {
 	switch {
 	case pod == nil:
 		return l.without(asked)
+	case p.service != "" && l.seen != "" && pod.Metadata.UID != l.seen: // the other parts need the pod that is lost
+		return l.failure(l.taken(nil), nil)
 	case pod.over() || gone:
 		return l.ended(pod, at, asked)
 	case pod.state().Running != nil:
@@ -297,10 +303,7 @@ func (l *podLife) follow(pod *pod) {
 	if l.seen != "" { // the Job itself has replaced the last pod
 		_ = l.finish()
 		l.lost++
-		l.p.mu.Lock()
-		taken := cmp.Or(l.p.taken, "its pod was taken away")
-		l.p.mu.Unlock()
-		l.e.warn(l.p.Number, evictionCode, taken+"; another pod goes on from its last checkpoint")
+		l.e.warn(l.p.Number, evictionCode, l.taken(nil)+"; another pod goes on from its last checkpoint")
 	}
 	if !l.ran {
 		l.e.Runs(l.p) // the time until the pod runs is no service
@@ -318,6 +321,17 @@ func (l *podLife) follow(pod *pod) {
 		})
 		l.p.nudge()
 	}()
+}
+
+// taken describes who took a pod of the program away. pod may be nil.
+func (l *podLife) taken(pod *pod) string {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	text := l.p.taken
+	if pod != nil {
+		text = disturbed(pod)
+	}
+	return cmp.Or(text, "somebody deleted its pod")
 }
 
 // adapt passes changes of the control file and of the cores to a running pod: in place, if the cluster can.
@@ -362,16 +376,16 @@ func (l *podLife) adapt(pod *pod) error {
 }
 
 // restart ends the pod, so that another pod starts with the new size. A pod that the cluster itself has started keeps
-// its size.
+// its size, and also a pod that other parts of its job are connected to.
 func (l *podLife) restart(why string) {
-	end := "its pod is started again with its new size"
-	if l.p.adopted {
+	end, keeps := "its pod is started again with its new size", l.p.adopted || l.p.service != ""
+	if keeps {
 		end = "its pod keeps its size"
 	}
-	if why != "" || l.p.adopted {
+	if why != "" || keeps {
 		l.e.warn(l.p.Number, resizeCode, strings.TrimSuffix(end+": "+why, ": "))
 	}
-	if l.resize = !l.p.adopted; l.resize {
+	if l.resize = !keeps; l.resize {
 		l.p.nudge()
 	}
 }
@@ -428,18 +442,20 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 	case disturbed(pod) == "" && (t != nil || pod.Status.Phase == "Failed"):
 		f.Why = outcome(pod, &p.Job)
 		return f, true
-	case e.expired(p.Number):
+	case e.expired(p.key):
 		f.Why = fmt.Sprintf("it ran for longer than its Job may (deadline = %q in the hardware block)", e.set.Deadline)
 		return f, true
 	case p.adopted: // Placement says that the job has lost its pod
 		return launch.Fate{}, false
+	case p.service != "":
+		f.Why = l.taken(pod)
+		return f, true
 	default:
 		if l.lost++; l.lost > mostLost {
 			return l.failure(fmt.Sprintf("%d of its pods were taken away", l.lost), nil)
 		}
-		e.warn(p.Number, evictionCode, cmp.Or(disturbed(pod), "somebody deleted its pod")+
-			"; another pod goes on from its last checkpoint")
-		e.drop(e.detach(p.Number))
+		e.warn(p.Number, evictionCode, l.taken(pod)+"; another pod goes on from its last checkpoint")
+		e.drop(e.detach(p.key))
 		if err := e.move(p); err != nil {
 			return l.failure("its pod was taken away, and no other could be started", err)
 		}
@@ -470,7 +486,7 @@ func (l *podLife) instant(t *terminatedState, seen time.Time) time.Time {
 func (l *podLife) without(asked bool) (launch.Fate, bool) {
 	e, p := l.e, l.p
 	if asked {
-		quiet, err := e.suspended(p.Number)
+		quiet, err := e.suspended(p.key)
 		if err != nil {
 			return l.failure("its Job cannot be read", err)
 		}
@@ -480,7 +496,7 @@ func (l *podLife) without(asked bool) (launch.Fate, bool) {
 		return launch.Fate{At: time.Now(), Exit: -1, Why: "it was stopped before it ran", Output: p.log.Err()}, true
 	}
 	return l.wait(func() (string, bool) {
-		if o := e.object(p.Number); o != nil {
+		if o := e.object(p.key); o != nil {
 			return e.refusal(o.uid)
 		}
 		return "", false

@@ -27,7 +27,8 @@ const (
 	labelEngine  = "tfexp.dev/engine"
 	labelCell    = "tfexp.dev/cell"
 	labelJob     = "tfexp.dev/job"
-	labelStart   = "tfexp.dev/start" // identifies one pod of a program
+	labelStart   = "tfexp.dev/start"   // identifies one pod of a program
+	labelService = "tfexp.dev/service" // the Service of a job with roles
 )
 
 // annotationFolder is the annotation with the results folder of a run.
@@ -118,7 +119,7 @@ const leftoverPatience = time.Minute
 // goneLimit is how long sweep waits for the ends of pods.
 const goneLimit = 2 * time.Minute
 
-// sweep removes the Jobs, pods and Secrets with some labels, and waits until no pod is left. It returns descriptions
+// sweep removes the Jobs, pods, Services and Secrets with some labels, and waits until no pod is left. It returns descriptions
 // of the removed Jobs: "Job tfexp-… (job a-1 of cell …)".
 func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed []string, err error) {
 	jobs, err := listed[job](ctx, k, "jobs", labels)
@@ -132,13 +133,15 @@ func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed 
 		removed = append(removed, fmt.Sprintf("Job %s (job %s of cell %s)", j.Metadata.Name, j.Metadata.Labels[labelJob],
 			j.Metadata.Labels[labelCell]))
 	}
-	secrets, err := listed[job](ctx, k, "secrets", labels)
-	if err != nil && !refused(err, 403) { // a user who may not list Secrets has created none
-		return removed, err
-	}
-	for _, o := range secrets {
-		if err := k.remove(ctx, "secrets", o.Metadata.Name, nil); err != nil {
+	for _, resource := range []string{"services", "secrets"} {
+		others, err := listed[job](ctx, k, resource, labels)
+		if err != nil && !refused(err, 403) { // a user who may not list them has created none
 			return removed, err
+		}
+		for _, o := range others {
+			if err := k.remove(ctx, resource, o.Metadata.Name, nil); err != nil {
+				return removed, err
+			}
 		}
 	}
 	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) {

@@ -71,7 +71,7 @@ func (e *Engine) Submit(number int, queue string) {
 		e.calls.Go(e.followSubmissions)
 	}
 	s := e.submissions[number]
-	if s != nil && s.evicted && e.objects[number] != nil {
+	if s != nil && s.evicted && e.objects[programKey{job: number}] != nil {
 		return
 	}
 	s = &submission{number: number, queue: queue}
@@ -118,7 +118,7 @@ func (e *Engine) submit(s *submission) error {
 	e.byStart[start] = s
 	spec["affinity"] = onNodes(e.nodes...)
 	e.mu.Unlock()
-	o, err := e.create(s.number, &j, e.podMeta(&j, start, string(text)), spec, hidden, s.queue)
+	o, err := e.create(programKey{job: s.number}, &j, e.podMeta(&j, start, string(text)), spec, hidden, s.queue)
 	if err == nil && s.queue == "" {
 		_, err = e.patchJob(o.name, tree{"suspend": false})
 	}
@@ -181,7 +181,7 @@ func (e *Engine) Withdraw(number int) {
 	e.mu.Lock()
 	delete(e.submissions, number)
 	e.mu.Unlock()
-	if o := e.detach(number); o != nil {
+	if o := e.detach(programKey{job: number}); o != nil {
 		e.calls.Go(func() { e.drop(o) })
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -196,36 +195,9 @@ func Addresses(host string, parts []scheduler.Part) (contract.Cluster, error) {
 	return cluster, nil
 }
 
-// joined returns the cluster with an address for a part that the job did not have at its start: a port that is free
-// now, on the host of another part. Running parts do not get this address.
-func joined(cluster contract.Cluster, p scheduler.Part) (contract.Cluster, error) {
-	host := ""
-	for _, role := range slices.Sorted(maps.Keys(cluster)) {
-		for _, address := range cluster[role] {
-			if h, _, err := net.SplitHostPort(address); host == "" && err == nil {
-				host = h
-			}
-		}
-	}
-	own, err := Addresses(host, []scheduler.Part{p})
-	if err != nil {
-		return nil, err
-	}
-	all := maps.Clone(cluster)
-	known := cluster[p.Role]
-	all[p.Role] = slices.Concat(known, own[p.Role][min(len(known), p.Task):])
-	return all, nil
-}
-
 // OfPart returns a part of the job as a separate program: with the cores of the part, its place in the cluster as
 // environment variables, and separate files. The leading part (lead) keeps the log and the progress of the job.
 func (j *Job) OfPart(p scheduler.Part, lead bool, cluster contract.Cluster) (Job, error) {
-	if p.Task >= len(cluster[p.Role]) {
-		var err error
-		if cluster, err = joined(cluster, p); err != nil {
-			return Job{}, err
-		}
-	}
 	part := *j
 	part.Threads, part.Inter, part.Intra = p.Cores.Count(), 0, 0
 	part.GPUs, part.Alternatives = p.GPUs.Count(), nil

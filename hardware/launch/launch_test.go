@@ -112,24 +112,6 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestAPartThatJoinsLater checks that a new part gets a new address and that the addresses of the other parts do not
-// change.
-func TestAPartThatJoinsLater(t *testing.T) {
-	cluster := contract.Cluster{"ps": {"127.0.0.1:7001"}, "worker": {"127.0.0.1:7002"}}
-	j := Job{Name: "j"}
-	part, err := j.OfPart(scheduler.Part{Role: "worker", Task: 1}, false, cluster)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := strings.Join(part.Env, "\n")
-	if !strings.Contains(env, `"127.0.0.1:7001"`) || !strings.Contains(env, `"worker":["127.0.0.1:7002","127.0.0.1:`) {
-		t.Errorf("its environment is\n%s", env)
-	}
-	if len(cluster["worker"]) != 1 {
-		t.Errorf("the others now know %v", cluster["worker"])
-	}
-}
-
 // TestPrograms checks that each part of a job with roles is a separate program. A part without cores shares the cores
 // of its node.
 func TestPrograms(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -37,8 +38,9 @@ type ProgramHands[P RunningProgram] interface {
 	// Attend waits for the end of a program, and calls Jobs.Exited and Jobs.Ended. It runs in a goroutine of its
 	// own.
 	Attend(p P)
-	// Addresses returns an address for each part of a job.
-	Addresses(parts []scheduler.Part) (contract.Cluster, error)
+	// Addresses returns an address for each of some parts of a job. known has the addresses of the parts that run
+	// already; it is nil at the start of an attempt.
+	Addresses(job int, parts []scheduler.Part, known contract.Cluster) (contract.Cluster, error)
 	// Hold stops programs without ending them, and GoOn continues them.
 	Hold(programs []P) error
 	GoOn(programs []P) error
@@ -272,7 +274,7 @@ func (j *Jobs[P]) launch(r *RunningJob[P], request *Job, grant scheduler.Grant) 
 		return nil
 	}
 	var err error
-	if r.parts, err = j.hands.Addresses(parts); err != nil {
+	if r.parts, err = j.hands.Addresses(r.number, parts, nil); err != nil {
 		return err
 	}
 	lead := cluster.Lead(parts)
@@ -300,9 +302,18 @@ type Meeting[P RunningProgram] interface {
 
 // beginPart starts the program of a part.
 func (j *Jobs[P]) beginPart(r *RunningJob[P], request *Job, part scheduler.Part, lead, again bool) (P, error) {
-	of, err := request.OfPart(part, lead, r.parts)
+	var none P
+	parts := r.parts
+	if at := len(parts[part.Role]); part.Task >= at { // parts that run already do not get the address of this one
+		own, err := j.hands.Addresses(r.number, []scheduler.Part{part}, parts)
+		if err != nil {
+			return none, err
+		}
+		parts = maps.Clone(parts)
+		parts[part.Role] = slices.Concat(parts[part.Role], own[part.Role][at:])
+	}
+	of, err := request.OfPart(part, lead, parts)
 	if err != nil {
-		var none P
 		return none, err
 	}
 	return j.begin(r, of, part, lead, again)

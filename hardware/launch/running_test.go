@@ -2,8 +2,10 @@ package launch
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -54,7 +56,7 @@ func (b *bench) Attend(p *fake) {
 	b.Ended(p, f, func(string) {})
 }
 
-func (b *bench) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
+func (b *bench) Addresses(_ int, parts []scheduler.Part, _ contract.Cluster) (contract.Cluster, error) {
 	return Addresses("127.0.0.1", parts)
 }
 
@@ -247,6 +249,42 @@ func TestPartsThatMayBeSpared(t *testing.T) {
 			b.Close()
 		})
 	}
+}
+
+// A part that joins later gets an address from the engine. The addresses of the other parts do not change.
+func TestAPartThatJoinsLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		roles := []scheduler.Role{{Name: "worker", Count: 1, Threads: 1, Elastic: true, Min: 1, Max: 2}}
+		b := newBench([]Job{{Name: "a", Roles: roles}}, JobsOptions{Grace: time.Second})
+		b.polite = true
+		lead := scheduler.Part{Role: "worker", Task: 0, Cores: on(0).Cores}
+		later := scheduler.Part{Role: "worker", Task: 1, Cores: on(1).Cores}
+		if err := b.Start(0, scheduler.Grant{Layout: &cluster.Layout{Parts: []scheduler.Part{lead}}}); err != nil {
+			t.Fatal(err)
+		}
+		known := addressesOf(t, b.begun[0])
+		if err := b.Reshape(0, scheduler.Grant{Layout: &cluster.Layout{Parts: []scheduler.Part{lead, later}}}); err != nil {
+			t.Fatal(err)
+		}
+		all := addressesOf(t, b.begun[1])
+		if len(all) != 2 || all[0] != known[0] || all[1] == all[0] || len(b.live[0].parts["worker"]) != 1 {
+			t.Errorf("it knows %q; the first part knows %q", all, known)
+		}
+		b.Close()
+	})
+}
+
+// addressesOf returns the addresses of the workers that a program gets.
+func addressesOf(t *testing.T, p *fake) []string {
+	var c contract.Cluster
+	for _, entry := range p.Job.Env {
+		if text, ok := strings.CutPrefix(entry, contract.EnvCluster+"="); ok {
+			if err := json.Unmarshal([]byte(text), &c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return c["worker"]
 }
 
 // If the program of a job ends at the warning, its attempt is over at once. The job may start elsewhere before the

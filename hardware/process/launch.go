@@ -35,7 +35,7 @@ const loopback = "127.0.0.1"
 type hands struct{ e *Engine }
 
 // Addresses implements launch.ProgramHands.
-func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
+func (h hands) Addresses(_ int, parts []scheduler.Part, _ contract.Cluster) (contract.Cluster, error) {
 	return launch.Addresses(loopback, parts)
 }
 

@@ -129,8 +129,8 @@ func (h hands) Write(s *step, content []byte, at time.Time) error {
 // Ports from firstPort on, below those that systems assign themselves, are for the parts of jobs to reach each other.
 const firstPort, ports = 20000, 12000
 
-// Addresses returns an address for each part of a job, on the node of the part.
-func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
+// Addresses implements launch.ProgramHands. Each address is on the node of its part.
+func (h hands) Addresses(_ int, parts []scheduler.Part, _ contract.Cluster) (contract.Cluster, error) {
 	e := h.e
 	addr, err := e.pool.addresses(e.ctx, parts)
 	if err != nil {

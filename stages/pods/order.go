@@ -73,6 +73,14 @@ func init() {
 		if cell.Policy.Order == Cluster && c.First(cell.Policy, cell.Hardware) {
 			decides(c, cell.Policy, cell.Hardware)
 		}
+		for _, s := range cell.Workload.Submits {
+			if cell.Policy.Order == Cluster && cell.Hardware.Real() && s.Job.RunsAsSeveralPrograms() &&
+				c.First(s.Job, cell.Policy, cell.Hardware) {
+				c.Fail(s.Job.Range, "Roles under the order of a cluster", "The parts of the job %q are several pods, which start "+
+					"together. Under the order %q of the policy %q the cluster would start each by itself. Use another order, or "+
+					"a job without roles.", s.Job.Name, Cluster, cell.Policy.Name)
+			}
+		}
 	})
 }
 
