@@ -43,7 +43,6 @@ type Engine struct {
 	// services has the names of the Services of jobs with roles, by job.
 	services map[int]string
 	started  map[string]*program
-	kept     map[string]bool // keys that the Secret of the engine has
 	// The fields below are used under order = "cluster"; see Submit.
 	launches    []launch.Job
 	submissions map[int]*submission
@@ -71,7 +70,7 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 	rand.Read(name[:])
 	k = &cluster{k.patient(k.set.Patience), k.set, k.namespace}
 	e := &Engine{
-		cluster: k, hw: task.Hardware, warnings: task.Warn, kept: map[string]bool{},
+		cluster: k, hw: task.Hardware, warnings: task.Warn,
 		run: s.id, id: hex.EncodeToString(name[:]), cell: label(task.Cell), folder: s.run.Dir, nodes: nodes,
 		objects: map[programKey]*madeJob{}, services: map[int]string{}, started: map[string]*program{},
 		blind: make(chan struct{}),

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -217,5 +218,47 @@ func TestResizesInPlace(t *testing.T) {
 	}
 	if f.called("patch pods/resize") != 1 {
 		t.Errorf("%d resizes", f.called("patch pods/resize"))
+	}
+}
+
+// Sensitive values are in a Secret that belongs to the Job, and not in the Job itself.
+func TestSensitiveValues(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	token, err := secret.Hide("open sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFake(t)
+	end := make(chan bool)
+	f.run = func(context.Context, tree, io.Writer) int { <-end; return 0 }
+	dir := t.TempDir()
+	j := jobIn(dir, "a")
+	j.Env = []string{"KEY=" + token}
+	j.Argv = append(j.Argv, "--password="+token)
+	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, j)
+	if err := o.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the pod", func() bool { return len(f.all("pods")) == 1 })
+	jobs, secrets := f.all("jobs"), f.all("secrets")
+	if text := fmt.Sprint(jobs, f.all("pods")); len(secrets) != 1 || strings.Contains(text, "open sesame") || strings.Contains(text, token) {
+		t.Fatalf("%d Secrets; the Job and its pod: %s", len(secrets), text)
+	}
+	if owners := anys(metaOf(secrets[0])["ownerReferences"]); len(owners) != 1 || owners[0].(tree)["uid"] != metaOf(jobs[0])["uid"] {
+		t.Errorf("owners %v", owners)
+	}
+	values, got := child(secrets[0], "stringData"), map[string]any{}
+	for _, v := range anys(anys(child(f.all("pods")[0], "spec")["containers"])[0].(tree)["env"]) {
+		from := child(child(v.(tree), "valueFrom"), "secretKeyRef")
+		if from["name"] == metaOf(secrets[0])["name"] {
+			got[v.(tree)["name"].(string)] = values[fmt.Sprint(from["key"])]
+		}
+	}
+	if got["KEY"] != "open sesame" || got["TFEXP_SENSITIVE_ARGUMENT_1"] != "--password=open sesame" {
+		t.Errorf("the pod sees %v", got)
+	}
+	close(end)
+	if n := o.next(t, 10*time.Second); n.State != scheduler.Finished {
+		t.Errorf("it ended as %v: %s", n.State, n.Reason)
 	}
 }

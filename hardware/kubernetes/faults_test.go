@@ -413,7 +413,7 @@ func TestNothingLeft(t *testing.T) {
 	if err := errors.Join(o.Close(), o.session.Close()); err != nil {
 		t.Error(err)
 	}
-	for _, resource := range []string{"jobs", "pods", "secrets"} {
+	for _, resource := range []string{"jobs", "pods", "services", "secrets"} {
 		if left := f.all(resource); len(left) > 0 {
 			t.Errorf("%d %s are left", len(left), resource)
 		}

@@ -36,8 +36,9 @@ const containerName = "job"
 // pulls has the pull policy of the API for each value of image_pull.
 var pulls = map[string]string{"missing": "IfNotPresent", "always": "Always", "never": "Never"}
 
-// template returns the specification of the pod of a program, without its node. hidden has the sensitive values in it.
-func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden []string, err error) {
+// template returns the specification of the pod of a program, without its node. start is the value of labelStart of the
+// pod. hidden has the sensitive values of the program.
+func (e *Engine) template(j *launch.Job, part scheduler.Part, start string) (spec tree, hidden []string, err error) {
 	cores, gpus := part.Cores.Count(), part.GPUs.Count()
 	size := map[string]string{"cpu": strconv.Itoa(cores)}
 	if j.Memory > 0 {
@@ -89,7 +90,7 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden
 			return
 		}
 		hidden = append(hidden, value)
-		key := tree{"name": e.secretName(), "key": secretKey(value)}
+		key := tree{"name": objectPrefix + start, "key": secretKey(value)}
 		env = append(env, tree{"name": name, "valueFrom": tree{"secretKeyRef": key}})
 	}
 	for _, entry := range j.Environ(cores, ids, paths) {
@@ -164,7 +165,7 @@ func (e *Engine) release(p *program) error {
 	p.mu.Lock()
 	p.start, p.pod, p.gone = start, nil, false
 	p.mu.Unlock()
-	spec, hidden, err := e.template(&p.Job, part)
+	spec, hidden, err := e.template(&p.Job, part, start)
 	if err != nil {
 		return err
 	}
@@ -224,20 +225,20 @@ func onNodes(names ...string) tree {
 // none.
 func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hidden []string, queue string) (*madeJob, error) {
 	e.drop(e.detach(key))
-	if err := e.keep(hidden); err != nil {
+	name := objectPrefix + pods.Labels[labelStart]
+	if err := e.keep(name, j, hidden); err != nil {
 		return nil, err
 	}
-	m := meta{Name: "tfexp-" + pods.Labels[labelStart] + "-" + nameOf(j.Name), Labels: e.labels(j),
+	m := meta{Name: name + "-" + nameOf(j.Name), Labels: e.labels(j),
 		Annotations: map[string]string{annotationFolder: e.folder}}
 	if queue != "" {
 		m.Labels[labelQueue] = queue
 	}
-	o := tree{"apiVersion": batch, "kind": "Job", "metadata": m,
+	where := e.on("create", "jobs", "")
+	where.body = tree{"apiVersion": batch, "kind": "Job", "metadata": m,
 		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": seconds(e.set.Deadline),
 			"template": tree{"metadata": pods, "spec": spec}}}
 	var made job
-	where := e.on("create", "jobs", "")
-	where.body = o
 	err := e.do(e.ctx, where, &made)
 	if err == nil && made.Metadata.UID == "" { // a repeated call has no answer
 		err = e.do(e.ctx, e.on("get", "jobs", m.Name), &made)
@@ -245,51 +246,49 @@ func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hid
 	if err != nil {
 		return nil, err
 	}
+	o := &madeJob{name: m.Name, uid: made.Metadata.UID}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.objects[key] = &madeJob{name: m.Name, uid: made.Metadata.UID}
-	return e.objects[key], nil
+	e.objects[key] = o
+	e.mu.Unlock()
+	if hidden == nil {
+		return o, nil
+	}
+	where = e.on("patch", "secrets", name)
+	where.patch, where.body = mergePatch, tree{"metadata": meta{Owners: ownedBy(o)}}
+	return o, e.do(e.ctx, where, nil)
 }
 
-// secretName returns the name of the Secret with the sensitive values of the engine's jobs. secretKey returns the key
-// of one value in it.
-func (e *Engine) secretName() string { return "tfexp-" + e.id }
+// objectPrefix begins the names of all objects of the engine.
+const objectPrefix = "tfexp-"
 
+// ownedBy returns the owner of objects that are to be deleted with a Job.
+func ownedBy(o *madeJob) []owner {
+	return []owner{{APIVersion: batch, Kind: "Job", Name: o.name, UID: o.uid}}
+}
+
+// secretKey returns the key of a sensitive value in a Secret.
 func secretKey(hidden string) string {
 	sum := sha256.Sum256([]byte(hidden))
 	return hex.EncodeToString(sum[:16])
 }
 
-// keep adds sensitive values to the Secret of the engine.
-func (e *Engine) keep(hidden []string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	fresh := map[string]string{}
+// keep creates a Secret with the sensitive values of a program; none if it has no such values.
+func (e *Engine) keep(name string, j *launch.Job, hidden []string) error {
+	if hidden == nil {
+		return nil
+	}
+	values := map[string]string{}
 	for _, text := range hidden {
 		shown, err := secret.Reveal([]string{text})
 		if err != nil {
 			return err
 		}
-		if key := secretKey(text); !e.kept[key] {
-			fresh[key] = shown[0]
-		}
+		values[secretKey(text)] = shown[0]
 	}
-	if len(fresh) == 0 {
-		return nil
-	}
-	o := tree{"apiVersion": "v1", "kind": "Secret", "metadata": meta{Name: e.secretName(), Labels: e.own()},
-		"stringData": fresh}
-	write := call{verb: "create", resource: "secrets", namespace: e.namespace, body: o}
-	if len(e.kept) > 0 {
-		write.verb, write.name, write.patch = "patch", e.secretName(), mergePatch
-	}
-	if err := e.do(e.ctx, write, nil); err != nil {
-		return err
-	}
-	for key := range fresh {
-		e.kept[key] = true
-	}
-	return nil
+	create := e.on("create", "secrets", "")
+	create.body = tree{"apiVersion": "v1", "kind": "Secret", "metadata": meta{Name: name, Labels: e.labels(j)},
+		"stringData": values}
+	return e.do(e.ctx, create, nil)
 }
 
 // patchJob changes fields of the specification of a Job.

@@ -22,8 +22,7 @@ func (h hands) Addresses(job int, parts []scheduler.Part, known contract.Cluster
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if known == nil {
-		e.starts++
-		e.services[job] = fmt.Sprintf("tfexp-%s-%d", e.id, e.starts)
+		e.services[job] = objectPrefix + e.newStart()
 	}
 	addresses := contract.Cluster{}
 	for _, p := range parts {
@@ -49,8 +48,7 @@ func hostName(p scheduler.Part) string {
 func (e *Engine) serve(p *program, o *madeJob) error {
 	create := e.on("create", "services", "")
 	create.body = tree{"apiVersion": "v1", "kind": "Service",
-		"metadata": meta{Name: p.service, Labels: e.labels(&p.Job),
-			Owners: []owner{{APIVersion: batch, Kind: "Job", Name: o.name, UID: o.uid}}},
+		"metadata": meta{Name: p.service, Labels: e.labels(&p.Job), Owners: ownedBy(o)},
 		// Parts look for each other before they are ready.
 		"spec": tree{"clusterIP": "None", "publishNotReadyAddresses": true, "selector": map[string]string{labelService: p.service}}}
 	return e.do(e.ctx, create, nil)

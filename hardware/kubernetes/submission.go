@@ -109,12 +109,14 @@ func (e *Engine) submit(s *submission) error {
 	if err != nil {
 		return err
 	}
-	spec, hidden, err := e.template(&j, part)
+	e.mu.Lock()
+	start := e.newStart()
+	e.mu.Unlock()
+	spec, hidden, err := e.template(&j, part, start)
 	if err != nil {
 		return err
 	}
 	e.mu.Lock()
-	start := e.newStart()
 	e.byStart[start] = s
 	spec["affinity"] = onNodes(e.nodes...)
 	e.mu.Unlock()
