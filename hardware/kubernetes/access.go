@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -52,30 +51,22 @@ func badAccess(format string, args ...any) error { return &accessError{fmt.Sprin
 
 // config has the parts of a kubeconfig that the engine reads.
 type config struct {
-	CurrentContext string  `yaml:"current-context"`
-	Contexts       []named `yaml:"contexts"`
-	Clusters       []named `yaml:"clusters"`
-	Users          []named `yaml:"users"`
+	CurrentContext            string `yaml:"current-context"`
+	Contexts, Clusters, Users []named
 }
 
 // named is an entry of a kubeconfig: a context, a cluster or a user.
 type named struct {
-	Name    string        `yaml:"name"`
-	Context contextConfig `yaml:"context"`
-	Cluster clusterConfig `yaml:"cluster"`
-	User    userConfig    `yaml:"user"`
+	Name    string
+	Context struct{ Cluster, User, Namespace string }
+	Cluster clusterConfig
+	User    userConfig
 
 	dir string // folder of the kubeconfig
 }
 
-type contextConfig struct {
-	Cluster   string `yaml:"cluster"`
-	User      string `yaml:"user"`
-	Namespace string `yaml:"namespace"`
-}
-
 type clusterConfig struct {
-	Server   string `yaml:"server"`
+	Server   string
 	Name     string `yaml:"tls-server-name"`
 	Insecure bool   `yaml:"insecure-skip-tls-verify"`
 	CAFile   string `yaml:"certificate-authority"`
@@ -84,24 +75,21 @@ type clusterConfig struct {
 }
 
 type userConfig struct {
-	CertFile  string         `yaml:"client-certificate"`
-	CertData  string         `yaml:"client-certificate-data"`
-	KeyFile   string         `yaml:"client-key"`
-	KeyData   string         `yaml:"client-key-data"`
-	Token     string         `yaml:"token"`
-	TokenFile string         `yaml:"tokenFile"`
-	Exec      *execConfig    `yaml:"exec"`
+	CertFile  string `yaml:"client-certificate"`
+	CertData  string `yaml:"client-certificate-data"`
+	KeyFile   string `yaml:"client-key"`
+	KeyData   string `yaml:"client-key-data"`
+	Token     string
+	TokenFile string `yaml:"tokenFile"`
+	Exec      *execConfig
 	Other     map[string]any `yaml:",inline"`
 }
 
 type execConfig struct {
-	APIVersion string   `yaml:"apiVersion"`
-	Command    string   `yaml:"command"`
-	Args       []string `yaml:"args"`
-	Env        []struct {
-		Name  string `yaml:"name"`
-		Value string `yaml:"value"`
-	} `yaml:"env"`
+	APIVersion  string `yaml:"apiVersion"`
+	Command     string
+	Args        []string
+	Env         []struct{ Name, Value string }
 	Interactive string `yaml:"interactiveMode"`
 	ClusterInfo bool   `yaml:"provideClusterInfo"`
 	Hint        string `yaml:"installHint"`
@@ -113,28 +101,17 @@ var accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 // errNoCluster is returned when neither a kubeconfig nor the environment of a pod names a cluster.
 var errNoCluster = errors.New("no kubeconfig: neither KUBECONFIG nor ~/.kube/config names a cluster")
 
-// configFiles returns the paths of the kubeconfig: the given path, the paths in KUBECONFIG, or ~/.kube/config.
-func configFiles(given string) (files []string) {
-	switch env := os.Getenv("KUBECONFIG"); {
-	case given != "":
-		return []string{given}
-	case env != "":
-		return slices.DeleteFunc(filepath.SplitList(env), func(f string) bool { return f == "" })
+// readConfig reads a kubeconfig: the given file, or else the existing files of KUBECONFIG, or ~/.kube/config.
+func readConfig(given string) (*config, error) {
+	home, _ := os.UserHomeDir() // without one, KUBECONFIG must name the file
+	files := []string{given}
+	if given == "" {
+		files = filepath.SplitList(cmp.Or(os.Getenv("KUBECONFIG"), filepath.Join(home, ".kube", "config")))
 	}
-	if home, err := os.UserHomeDir(); err == nil {
-		return []string{filepath.Join(home, ".kube", "config")}
-	}
-	return nil
-}
-
-// readConfig reads the files of a kubeconfig and merges them. If several files have an entry of the same name, the
-// first file counts. Missing files are skipped unless must is set.
-func readConfig(files []string, must bool) (*config, error) {
-	all := &config{}
-	found := false
+	all, found := &config{}, false
 	for _, file := range files {
 		text, err := folder.ReadSystem(file)
-		if errors.Is(err, os.ErrNotExist) && !must {
+		if errors.Is(err, os.ErrNotExist) && given == "" {
 			continue
 		}
 		if err != nil {
@@ -145,10 +122,15 @@ func readConfig(files []string, must bool) (*config, error) {
 		if err := yaml.Unmarshal(text, &c); err != nil {
 			return nil, badAccess("read the kubeconfig %s: %v", file, err)
 		}
+		for _, list := range [][]named{c.Clusters, c.Users} {
+			for i := range list {
+				list[i].dir = filepath.Dir(file)
+			}
+		}
 		all.CurrentContext = cmp.Or(all.CurrentContext, c.CurrentContext)
-		join(&all.Contexts, c.Contexts, file)
-		join(&all.Clusters, c.Clusters, file)
-		join(&all.Users, c.Users, file)
+		all.Contexts = append(all.Contexts, c.Contexts...)
+		all.Clusters = append(all.Clusters, c.Clusters...)
+		all.Users = append(all.Users, c.Users...)
 	}
 	if !found {
 		return nil, errNoCluster
@@ -156,27 +138,19 @@ func readConfig(files []string, must bool) (*config, error) {
 	return all, nil
 }
 
-// join adds the entries of a file whose names no earlier file has.
-func join(all *[]named, more []named, file string) {
-	for _, x := range more {
-		if x.dir = filepath.Dir(file); entry(*all, x.Name) == nil {
-			*all = append(*all, x)
-		}
-	}
-}
-
-// entry returns the entry with a name, or nil.
-func entry(all []named, name string) *named {
+// entry returns the first entry with a name; the zero value if there is none. If several files have an entry of the
+// same name, the first file counts.
+func entry(all []named, name string) named {
 	if i := slices.IndexFunc(all, func(x named) bool { return x.Name == name }); i >= 0 {
-		return &all[i]
+		return all[i]
 	}
-	return nil
+	return named{}
 }
 
 // find returns the access to a context of a kubeconfig. Empty arguments mean the defaults of kubectl. Without a
 // kubeconfig, a pod gets the access to its own cluster.
 func find(file, context string) (*access, error) {
-	c, err := readConfig(configFiles(file), file != "")
+	c, err := readConfig(file)
 	if errors.Is(err, errNoCluster) && context == "" {
 		if own := inCluster(); own != nil {
 			return own, nil
@@ -195,59 +169,51 @@ func (c *config) access(name string) (*access, error) {
 			"or write context in the hardware block")
 	}
 	x := entry(c.Contexts, name)
-	if x == nil {
+	if x.Name == "" {
 		names := schema.Each(c.Contexts, func(o named) string { return o.Name })
-		return nil, badAccess("the kubeconfig has no context %q; its contexts: %s", name, cmp.Or(strings.Join(names, ", "), "none"))
+		return nil, badAccess("the kubeconfig has no context %q; its contexts: %s", name,
+			cmp.Or(strings.Join(names, ", "), "none"))
 	}
-	cl := entry(c.Clusters, x.Context.Cluster)
-	if cl == nil || cl.Cluster.Server == "" {
+	on := entry(c.Clusters, x.Context.Cluster)
+	if on.Cluster.Server == "" {
 		return nil, badAccess("the kubeconfig has no server for the cluster %q of the context %q", x.Context.Cluster, name)
 	}
-	a := &access{Server: strings.TrimRight(cl.Cluster.Server, "/"), Context: name, Namespace: x.Context.Namespace,
-		tls: &tls.Config{ServerName: cl.Cluster.Name, InsecureSkipVerify: cl.Cluster.Insecure}}
+	a := &access{Server: strings.TrimRight(on.Cluster.Server, "/"), Context: name, Namespace: x.Context.Namespace,
+		tls: &tls.Config{ServerName: on.Cluster.Name, InsecureSkipVerify: on.Cluster.Insecure}}
 	if u, err := url.Parse(a.Server); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return nil, badAccess("the server of the cluster %q is not a URL: %q", cl.Name, cl.Cluster.Server)
+		return nil, badAccess("the server of the cluster %q is not a URL: %q", on.Name, on.Cluster.Server)
 	}
-	if cl.Cluster.Proxy != "" {
-		u, err := url.Parse(cl.Cluster.Proxy)
-		if err != nil {
-			return nil, badAccess("proxy-url of the cluster %q: %v", cl.Name, err)
+	if on.Cluster.Proxy != "" {
+		var err error
+		if a.proxy, err = url.Parse(on.Cluster.Proxy); err != nil {
+			return nil, badAccess("proxy-url of the cluster %q: %v", on.Name, err)
 		}
-		a.proxy = u
 	}
-	ca, err := content(cl.dir, cl.Cluster.CAFile, cl.Cluster.CAData, "certificate-authority")
+	ca, err := content(on.dir, on.Cluster.CAFile, on.Cluster.CAData, "certificate-authority")
 	if err != nil {
 		return nil, err
 	}
 	if ca != nil {
 		a.tls.RootCAs = x509.NewCertPool()
 		if !a.tls.RootCAs.AppendCertsFromPEM(ca) {
-			return nil, badAccess("certificate-authority of the cluster %q has no certificate", cl.Name)
+			return nil, badAccess("certificate-authority of the cluster %q has no certificate", on.Name)
 		}
 	}
-	if x.Context.User == "" {
-		return a, nil
-	}
 	u := entry(c.Users, x.Context.User)
-	if u == nil {
+	if u.Name != x.Context.User {
 		return nil, badAccess("the kubeconfig has no user %q, which the context %q names", x.Context.User, name)
 	}
-	return a, a.credentials(u)
+	return a, a.credentials(&u)
 }
 
 // content returns the decoded data, or else the content of the file; nil if both are empty.
-func content(dir, file, data, what string) ([]byte, error) {
+func content(dir, file, data, what string) (text []byte, err error) {
 	if data != "" {
-		text, err := base64.StdEncoding.DecodeString(data)
-		if err != nil {
-			return nil, badAccess("%s-data: %v", what, err)
-		}
-		return text, nil
+		what += "-data"
+		text, err = base64.StdEncoding.DecodeString(data)
+	} else if file != "" {
+		text, err = folder.ReadSystem(beside(dir, file))
 	}
-	if file == "" {
-		return nil, nil
-	}
-	text, err := folder.ReadSystem(beside(dir, file))
 	if err != nil {
 		return nil, badAccess("%s: %v", what, err)
 	}
@@ -291,34 +257,19 @@ func (a *access) credentials(u *named) error {
 	case u.User.Token != "":
 		a.login = func(context.Context, bool) (string, error) { return u.User.Token, nil }
 	case u.User.Exec != nil:
-		p, err := newPlugin(a, u)
-		if err != nil {
-			return err
-		}
-		a.login = p.token
-		a.tls.GetClientCertificate = p.certificate
+		return a.plugin(u)
 	}
 	return nil
 }
 
-// tokenFile returns a login that reads the token from a file. It reads the file again every minute, since other
-// programs may replace the token.
+// tokenFile returns a login that reads the token from a file for each request, since other programs may replace it.
 func tokenFile(path string) login {
-	var mu sync.Mutex
-	var token string
-	var read time.Time
-	return func(_ context.Context, again bool) (string, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if token != "" && !again && time.Since(read) < time.Minute {
-			return token, nil
-		}
+	return func(context.Context, bool) (string, error) {
 		text, err := folder.ReadSystem(path)
 		if err != nil {
 			return "", badAccess("read the token: %v", err)
 		}
-		token, read = strings.TrimSpace(string(text)), time.Now()
-		return token, nil
+		return strings.TrimSpace(string(text)), nil
 	}
 }
 
@@ -347,61 +298,18 @@ func (a *access) dial() *client {
 	if a.proxy != nil {
 		t.Proxy = http.ProxyURL(a.proxy)
 	}
-	c := &client{access: a, allowed: &sync.Map{}, http: &http.Client{Transport: &authorized{a, t}}}
+	c := &client{access: a, allowed: &sync.Map{}, http: &http.Client{Transport: t}}
 	return c.patient(firstPatience)
-}
-
-// authorized adds the credentials to each request. If the server refuses a token, it gets another token and tries once
-// more.
-type authorized struct {
-	access *access
-	inner  http.RoundTripper
-}
-
-func (t *authorized) RoundTrip(req *http.Request) (*http.Response, error) {
-	for again := false; ; again = true {
-		out := req.Clone(req.Context())
-		if t.access.login != nil {
-			token, err := t.access.login(req.Context(), again)
-			if err != nil {
-				return nil, err
-			}
-			if token != "" {
-				out.Header.Set("Authorization", "Bearer "+token)
-			}
-		}
-		if req.GetBody != nil {
-			body, err := req.GetBody()
-			if err != nil {
-				return nil, err
-			}
-			out.Body = body
-		}
-		res, err := t.inner.RoundTrip(out)
-		if err != nil || res.StatusCode != http.StatusUnauthorized || again || t.access.login == nil {
-			return res, err
-		}
-		res.Body.Close()
-	}
-}
-
-// CloseIdleConnections closes unused connections; http.Client calls it.
-func (t *authorized) CloseIdleConnections() {
-	if c, ok := t.inner.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
 }
 
 // plugin is the program that logs a user in: exec in a kubeconfig.
 type plugin struct {
-	user, version string
-	exec          execConfig
-	dir           string
-	info          map[string]any // about the cluster, if the kubeconfig asks for it (provideClusterInfo)
+	execConfig
+	user, dir string
+	info      string // content of KUBERNETES_EXEC_INFO
 
-	mu      sync.Mutex // guards what follows
-	known   *pluginStatus
-	expires time.Time
+	mu    sync.Mutex // guards known
+	known *pluginStatus
 }
 
 // pluginStatus has the credentials that a plugin prints.
@@ -415,23 +323,26 @@ type pluginStatus struct {
 // pluginVersions are the supported versions of the protocol between kubectl and plugins.
 var pluginVersions = []string{"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}
 
-func newPlugin(a *access, u *named) (*plugin, error) {
-	p := &plugin{user: u.Name, version: u.User.Exec.APIVersion, exec: *u.User.Exec, dir: u.dir}
-	if !slices.Contains(pluginVersions, p.version) {
-		return nil, badAccess("the exec plugin of the user %q uses the protocol %q; tfexp supports %s", u.Name, p.version,
+// plugin checks the plugin of a user and makes it the login.
+func (a *access) plugin(u *named) error {
+	p := &plugin{execConfig: *u.User.Exec, user: u.Name, dir: u.dir}
+	switch {
+	case !slices.Contains(pluginVersions, p.APIVersion):
+		return badAccess("the exec plugin of the user %q uses the protocol %q; tfexp supports %s", u.Name, p.APIVersion,
 			strings.Join(pluginVersions, " and "))
-	}
-	if p.exec.Command == "" {
-		return nil, badAccess("the exec plugin of the user %q has no command", u.Name)
-	}
-	if p.exec.Interactive == "Always" {
-		return nil, badAccess("the exec plugin of the user %q asks questions on a terminal (interactiveMode Always), which "+
+	case p.Command == "":
+		return badAccess("the exec plugin of the user %q has no command", u.Name)
+	case p.Interactive == "Always":
+		return badAccess("the exec plugin of the user %q asks questions on a terminal (interactiveMode Always), which "+
 			"a run cannot answer: log in first, or use a token", u.Name)
 	}
-	if p.exec.ClusterInfo {
-		p.info = map[string]any{"server": a.Server, "insecure-skip-tls-verify": a.tls.InsecureSkipVerify}
+	spec := tree{"interactive": false}
+	if p.ClusterInfo {
+		spec["cluster"] = tree{"server": a.Server, "insecure-skip-tls-verify": a.tls.InsecureSkipVerify}
 	}
-	return p, nil
+	info, err := json.Marshal(tree{"apiVersion": p.APIVersion, "kind": "ExecCredential", "spec": spec})
+	p.info, a.login, a.tls.GetClientCertificate = string(info), p.token, p.certificate
+	return err
 }
 
 // pluginLimit is the longest time that a plugin may take.
@@ -442,51 +353,37 @@ const pluginLimit = time.Minute
 func (p *plugin) status(ctx context.Context, again bool) (*pluginStatus, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known != nil && !again && (p.expires.IsZero() || time.Until(p.expires) > 30*time.Second) {
+	if p.known != nil && !again && (p.known.Expires == nil || time.Until(*p.known.Expires) > 30*time.Second) {
 		return p.known, nil
-	}
-	spec := map[string]any{"interactive": false}
-	if p.info != nil {
-		spec["cluster"] = p.info
-	}
-	info, err := json.Marshal(map[string]any{"apiVersion": p.version, "kind": "ExecCredential", "spec": spec})
-	if err != nil {
-		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, pluginLimit)
 	defer cancel()
-	command := p.exec.Command
+	command := p.Command
 	if strings.ContainsRune(command, filepath.Separator) {
 		command = beside(p.dir, command)
 	}
-	cmd := exec.CommandContext(ctx, command, p.exec.Args...)
-	cmd.Env = append(os.Environ(), "KUBERNETES_EXEC_INFO="+string(info))
-	for _, e := range p.exec.Env {
+	cmd := exec.CommandContext(ctx, command, p.Args...)
+	cmd.Env = append(os.Environ(), "KUBERNETES_EXEC_INFO="+p.info)
+	for _, e := range p.Env {
 		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
 	}
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
+	out, said, err := folder.Output(cmd)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		said = []byte(p.Hint)
+	}
 	if err != nil {
-		text := strings.TrimSpace(said.String())
-		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-			text = strings.TrimSpace(p.exec.Hint)
-		}
-		return nil, badAccess("log in as the user %q: %s: %v %s", p.user, p.exec.Command, err, text[:min(len(text), 500)])
+		return nil, badAccess("log in as the user %q: %s: %v %s", p.user, p.Command, err,
+			schema.Shortened(strings.TrimSpace(string(said)), 500))
 	}
 	var got struct {
-		APIVersion string        `json:"apiVersion"`
-		Kind       string        `json:"kind"`
-		Status     *pluginStatus `json:"status"`
+		Kind   string        `json:"kind"`
+		Status *pluginStatus `json:"status"`
 	}
 	if err := json.Unmarshal(out, &got); err != nil || got.Kind != "ExecCredential" || got.Status == nil ||
 		got.Status.Token == "" && got.Status.Cert == "" {
-		return nil, badAccess("log in as the user %q: %s printed no credentials", p.user, p.exec.Command)
+		return nil, badAccess("log in as the user %q: %s printed no credentials", p.user, p.Command)
 	}
-	p.known, p.expires = got.Status, time.Time{}
-	if got.Status.Expires != nil {
-		p.expires = *got.Status.Expires
-	}
+	p.known = got.Status
 	return p.known, nil
 }
 
@@ -506,7 +403,7 @@ func (p *plugin) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, err
 	}
 	pair, err := tls.X509KeyPair([]byte(s.Cert), []byte(s.Key))
 	if err != nil {
-		return nil, badAccess("client certificate of %s: %v", p.exec.Command, err)
+		return nil, badAccess("client certificate of %s: %v", p.Command, err)
 	}
 	return &pair, nil
 }

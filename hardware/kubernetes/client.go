@@ -9,9 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,39 +54,27 @@ type call struct {
 
 // path returns the path and query of the URL of the call.
 func (c *call) path() string {
-	if c.absolute != "" {
-		return c.absolute
-	}
-	path := "/api/v1"
+	root, space := "/api/v1", ""
 	if c.group != "" {
-		path = "/apis/" + c.group
+		root = "/apis/" + c.group
 	}
 	if c.namespace != "" {
-		path += "/namespaces/" + url.PathEscape(c.namespace)
+		space = "namespaces/" + url.PathEscape(c.namespace)
 	}
 	resource, sub, _ := strings.Cut(c.resource, "/")
-	if resource != "" {
-		path += "/" + resource
-	}
-	if c.name != "" {
-		path += "/" + url.PathEscape(c.name)
-	}
-	if sub != "" {
-		path += "/" + sub
-	}
+	at := cmp.Or(c.absolute, path.Join(root, space, resource, url.PathEscape(c.name), sub))
 	if len(c.query) > 0 {
-		path += "?" + c.query.Encode()
+		at += "?" + c.query.Encode()
 	}
-	return path
+	return at
 }
 
 // callError is an answer of the API server with an error status.
 type callError struct {
-	call   call
-	code   int
-	reason string // "Forbidden", "AlreadyExists", …
-	text   string
-	wait   time.Duration // the time before the next try, as the server asks (Retry-After)
+	call call
+	code int
+	text string
+	wait time.Duration // the time before the next try, as the server asks (Retry-After)
 }
 
 func (e *callError) Error() string {
@@ -96,7 +87,7 @@ func (e *callError) Error() string {
 		where = fmt.Sprintf("in the namespace %q", e.call.namespace)
 	}
 	switch {
-	case e.code == http.StatusForbidden && e.reason == "Forbidden" && strings.Contains(e.text, "exceeded quota"):
+	case e.code == http.StatusForbidden && strings.Contains(e.text, "exceeded quota"):
 		return fmt.Sprintf("%s %s: the quota is used up: %s", what, where, e.text)
 	case noPermission(e):
 		return fmt.Sprintf("no permission to %s %s %s (%s)", e.call.verb, e.call.resource, where, e.text)
@@ -122,40 +113,30 @@ func (e *awayError) Unwrap() error { return e.err }
 
 // refused reports whether an error is an answer of the server with one of the status codes.
 func refused(err error, codes ...int) bool {
-	var e *callError
-	if !errors.As(err, &e) {
-		return false
-	}
-	for _, code := range codes {
-		if e.code == code {
-			return true
-		}
-	}
-	return false
+	e, ok := errors.AsType[*callError](err)
+	return ok && slices.Contains(codes, e.code)
 }
 
 // noPermission reports whether the user lacks the permission for a call. A refusal by an admission controller has the
 // same status code, but does not count.
 func noPermission(err error) bool {
-	var e *callError
-	return errors.As(err, &e) && e.code == http.StatusForbidden && strings.Contains(e.text, " cannot ")
+	e, ok := errors.AsType[*callError](err)
+	return ok && e.code == http.StatusForbidden && strings.Contains(e.text, " cannot ")
 }
 
 // passing reports whether a failed call may succeed when it is repeated.
 func passing(err error) bool {
-	var e *callError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*callError](err); ok {
 		return e.code == http.StatusTooManyRequests || e.code >= 500
 	}
-	var cert *tls.CertificateVerificationError
-	var own *accessError
-	return !errors.As(err, &cert) && !errors.As(err, &own)
+	_, cert := errors.AsType[*tls.CertificateVerificationError](err)
+	_, own := errors.AsType[*accessError](err)
+	return !cert && !own
 }
 
 // waiting returns the pause before the next try of a call, after a number of failed tries.
 func waiting(err error, tries int) time.Duration {
-	var e *callError
-	if errors.As(err, &e) && e.wait > 0 {
+	if e, ok := errors.AsType[*callError](err); ok && e.wait > 0 {
 		return e.wait
 	}
 	d := min(200*time.Millisecond<<min(tries, 6), 10*time.Second)
@@ -189,10 +170,10 @@ func (c *client) do(ctx context.Context, what call, into any) error {
 // starts reports whether a call is refused because the server has just started: such a server does not know all roles
 // yet. That is so if the user had the permission before. The call has been repeated since an instant.
 func (c *client) starts(err error, since time.Time) bool {
-	var e *callError
-	if !noPermission(err) || !errors.As(err, &e) || time.Since(since) > callLimit {
+	if !noPermission(err) || time.Since(since) > callLimit {
 		return false
 	}
+	e, _ := errors.AsType[*callError](err)
 	_, allowed := c.allowed.Load(e.call.right())
 	return allowed
 }
@@ -224,58 +205,60 @@ const mostRefusal = 1 << 16
 // methods has the HTTP method of each verb; other verbs are GET.
 var methods = map[string]string{"create": http.MethodPost, "patch": http.MethodPatch, "delete": http.MethodDelete}
 
-// open makes a call once and returns the body of the answer.
+// open makes a call once and returns the body of the answer. If the server refuses the token, it makes the call again
+// with another token.
 func (c *client) open(ctx context.Context, what call) (io.ReadCloser, error) {
-	var body io.Reader
-	if what.body != nil {
-		text, err := json.Marshal(what.body)
-		if err != nil {
-			return nil, err
-		}
-		body = bytes.NewReader(text)
+	res, err := c.send(ctx, what, false)
+	if err == nil && res.StatusCode == http.StatusUnauthorized && c.access.login != nil {
+		res.Body.Close()
+		res, err = c.send(ctx, what, true)
 	}
-	method := cmp.Or(methods[what.verb], http.MethodGet)
-	req, err := http.NewRequestWithContext(ctx, method, c.access.Server+what.path(), body)
 	if err != nil {
 		return nil, err
-	}
-	if what.resource != "pods/log" {
-		req.Header.Set("Accept", "application/json")
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", cmp.Or(what.patch, "application/json"))
-	}
-	req.Header.Set("User-Agent", "tfexp")
-	res, err := c.http.Do(req)
-	if err != nil {
-		return nil, plainly(err)
 	}
 	if res.StatusCode < 300 {
 		c.allowed.Store(what.right(), true)
 		return res.Body, nil
 	}
 	defer res.Body.Close()
-	e := &callError{call: what, code: res.StatusCode}
 	text, _ := io.ReadAll(io.LimitReader(res.Body, mostRefusal)) // if the answer breaks off, its first part is used
-	var said answer
-	if json.Unmarshal(text, &said) == nil && said.Message != "" {
-		e.reason, e.text = said.Reason, said.Message
-	} else {
-		e.text = strings.TrimSpace(string(text[:min(len(text), 300)]))
-	}
-	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
-		e.wait = time.Duration(min(s, 60)) * time.Second
-	}
-	return nil, e
+	said := answer{Message: strings.TrimSpace(string(text[:min(len(text), 300)]))}
+	_ = json.Unmarshal(text, &said) // the text of other servers, such as proxies, is used as it is
+	after, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+	return nil, &callError{call: what, code: res.StatusCode, text: said.Message,
+		wait: time.Duration(min(after, 60)) * time.Second}
 }
 
-// plainly removes the URL from the error of a connection, since callers name the server.
-func plainly(err error) error {
-	var e *url.Error
-	if errors.As(err, &e) {
-		return e.Err
+// send sends a request. again is true if the server has refused the last token.
+func (c *client) send(ctx context.Context, what call, again bool) (*http.Response, error) {
+	var text []byte
+	var err error
+	if what.body != nil {
+		if text, err = json.Marshal(what.body); err != nil {
+			return nil, err
+		}
 	}
-	return err
+	method := cmp.Or(methods[what.verb], http.MethodGet)
+	req, err := http.NewRequestWithContext(ctx, method, c.access.Server+what.path(), bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", cmp.Or(what.patch, "application/json"))
+	req.Header.Set("User-Agent", "tfexp")
+	if c.access.login != nil {
+		token, err := c.access.login(ctx, again)
+		if err != nil {
+			return nil, err
+		}
+		if token != "" { // else the login gives a client certificate
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+	}
+	res, err := c.http.Do(req)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return nil, e.Err // without the URL, since callers name the server
+	}
+	return res, err
 }
 
 // patient returns a copy of the client that repeats calls for another time while the server does not answer.
@@ -292,9 +275,7 @@ const mergePatch = "application/merge-patch+json"
 // all lists the objects of a call, in pages of 500. version is the version of the list, from which a watch may start.
 func all[T any](ctx context.Context, c *client, what call) (items []T, version string, err error) {
 	query := url.Values{"limit": {"500"}}
-	for k, v := range what.query {
-		query[k] = v
-	}
+	maps.Copy(query, what.query)
 	what.query = query
 	for {
 		var page list[T]
@@ -312,22 +293,15 @@ func all[T any](ctx context.Context, c *client, what call) (items []T, version s
 
 // unavailable wraps an error of the cluster as an engine.Unavailable with a hint for the user.
 func unavailable(err error) error {
-	if err == nil {
-		return nil
-	}
-	var known *engine.Unavailable
-	if errors.As(err, &known) {
+	if _, known := errors.AsType[*engine.Unavailable](err); known || err == nil {
 		return err
 	}
 	hint := "run tfexp doctor: it lists missing parts and permissions"
-	var away *awayError
-	var e *callError
-	switch {
-	case errors.As(err, &away):
+	if _, away := errors.AsType[*awayError](err); away {
 		hint = "kubectl cluster-info shows whether the server can be reached; then continue with tfexp resume"
-	case errors.As(err, &e) && e.code == http.StatusForbidden:
+	} else if refused(err, http.StatusForbidden) {
 		hint = "tfexp doctor lists the permissions that the engine needs; docs/kubernetes.md has a file with them"
-	case errors.As(err, &e) && e.code == http.StatusUnauthorized:
+	} else if refused(err, http.StatusUnauthorized) {
 		hint = "log in to your cluster again; kubectl auth whoami shows whether that worked"
 	}
 	return &engine.Unavailable{Engine: kindName, Err: err, Hint: hint}

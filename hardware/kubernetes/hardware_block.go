@@ -11,7 +11,6 @@ package kubernetes
 
 import (
 	"cmp"
-	"context"
 	"embed"
 	"encoding/gob"
 	"errors"
@@ -25,7 +24,6 @@ import (
 	"github.com/distribution/reference"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -58,7 +56,7 @@ var kind = engine.Kind{
 		if b.Set["threads"] {
 			return []scheduler.Node{machine}
 		}
-		if free, err := planned(b); err == nil && len(free) > 0 {
+		if free, err := planned(settingsIn(b)); err == nil && len(free) > 0 {
 			return free
 		}
 		machine.Threads = 1 // decode reports why the nodes are not known
@@ -74,9 +72,7 @@ var kind = engine.Kind{
 	Images:   findImages,
 	Open:     openSession,
 	Batch:    func() engine.Batch { return BatchSystem{} },
-	Doctor: func(ctx context.Context, inUse func(string) bool) []hardware.Check {
-		return doctor(ctx, inUse)
-	},
+	Doctor:   doctor,
 }
 
 //go:embed hardware_block.go
@@ -162,14 +158,20 @@ func (s *settings) NeedsQueue(name string) { s.queues = schema.AddOnce(s.queues,
 // settingsOf returns the settings of a hardware of this engine.
 func settingsOf(h *engine.Hardware) *settings { return h.Settings.(*settings) }
 
-// decode checks the arguments of a block. It asks the cluster for its nodes where the file does not say how large they
-// are.
-func decode(b engine.Block) (any, []engine.Problem) {
+// settingsIn returns the settings in a block, with an absolute path of the kubeconfig.
+func settingsIn(b engine.Block) *settings {
 	s := &settings{}
 	b.Values.Fill(s)
 	if s.Kubeconfig != "" {
 		s.Kubeconfig = beside(b.Base, s.Kubeconfig)
 	}
+	return s
+}
+
+// decode checks the arguments of a block. It asks the cluster for its nodes where the file does not say how large they
+// are.
+func decode(b engine.Block) (any, []engine.Problem) {
+	s := settingsIn(b)
 	var problems []engine.Problem
 	add := func(arg, summary, detail string, args ...any) {
 		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
@@ -201,27 +203,24 @@ func decode(b engine.Block) (any, []engine.Problem) {
 		}
 	}
 	if len(problems) == 0 && len(b.Nodes) == 0 && !b.Set["threads"] {
-		free, err := planned(b)
+		free, err := planned(s)
 		if err == nil && len(free) == 0 {
 			err = errors.New("no node that is ready, and that node_selector and tolerations allow, has a free core")
 		}
 		if err != nil {
-			problems = append(problems, engine.Problem{Summary: "Nodes that are not known", Unavailable: true,
-				Detail: fmt.Sprintf("The nodes cannot be read from the cluster: %v. Write threads, or node blocks, "+
-					"to read the file without it.", err)})
+			add("", "Nodes that are not known", "The nodes cannot be read from the cluster: %v. Write threads, or node blocks, "+
+				"to read the file without it.", err)
+			problems[0].Unavailable = true
 		}
 	}
 	return s, problems
 }
 
-// effects are the effects of taints.
-var effects = []string{"", "NoSchedule", "PreferNoSchedule", "NoExecute"}
-
 // parseToleration reads a toleration: "key", "key=value", "key:effect", "key=value:effect".
 func parseToleration(text string) (toleration, error) {
 	rest, effect, _ := strings.Cut(text, ":")
 	key, value, equal := strings.Cut(rest, "=")
-	if key == "" || !slices.Contains(effects, effect) {
+	if key == "" || !slices.Contains([]string{"", "NoSchedule", "PreferNoSchedule", "NoExecute"}, effect) {
 		return toleration{}, fmt.Errorf("%q is not like \"key=value:NoSchedule\" (or PreferNoSchedule, or NoExecute)", text)
 	}
 	t := toleration{Key: key, Operator: "Exists", Effect: effect}

@@ -3,8 +3,11 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/distribution/reference"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -35,24 +39,21 @@ const gpuProduct = "nvidia.com/gpu.product"
 // requests of pods. Pods of the run itself do not count. If the user may not list the pods of all namespaces, only
 // pods of the namespace count.
 func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
-	query := url.Values{}
-	if sel := selector(k.set.NodeSelector); sel != "" {
-		query.Set("labelSelector", sel)
-	}
-	nodes, _, err := all[node](ctx, k.client, call{verb: "list", resource: "nodes", query: query})
+	nodes, _, err := all[node](ctx, k.client, call{verb: "list", resource: "nodes", query: byLabels(k.set.NodeSelector)})
 	if err != nil {
 		return nil, err
 	}
 	living := call{verb: "list", resource: "pods", query: url.Values{
 		"fieldSelector": {"status.phase!=Succeeded,status.phase!=Failed"}}}
 	pods, _, err := all[pod](ctx, k.client, living)
-	if refused(err, 403) {
+	if refused(err, http.StatusForbidden) {
 		living.namespace = k.namespace
 		pods, _, err = all[pod](ctx, k.client, living)
 	}
 	if err != nil {
 		return nil, err
 	}
+	pods = slices.DeleteFunc(pods, func(p pod) bool { return run != "" && p.Metadata.Labels[labelRun] == run })
 	var list []room
 	for _, n := range nodes {
 		r := room{name: n.Metadata.Name, gpu: n.Metadata.Labels[gpuProduct], closed: k.closed(&n)}
@@ -62,7 +63,7 @@ func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
 				return nil, fmt.Errorf("%s of the node %s: %w", name, r.name, err)
 			}
 			for p := range pods {
-				if pods[p].Spec.NodeName != r.name || run != "" && pods[p].Metadata.Labels[labelRun] == run {
+				if pods[p].Spec.NodeName != r.name {
 					continue
 				}
 				used, err := pods[p].requests(name)
@@ -71,9 +72,9 @@ func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
 				}
 				free[i] -= used
 			}
+			free[i] = max(math.Floor(free[i]+1e-9), 0)
 		}
-		r.threads, r.memory = int(max(math.Floor(free[0]+1e-9), 0)), int64(max(free[1], 0))
-		r.gpus = int(max(math.Floor(free[2]+1e-9), 0))
+		r.threads, r.memory, r.gpus = int(free[0]), int64(free[1]), int(free[2])
 		for _, image := range n.Status.Images {
 			r.images = append(r.images, image.Names)
 		}
@@ -92,53 +93,49 @@ func (k *cluster) closed(n *node) string {
 		return "it is not ready"
 	}
 	for _, t := range n.Spec.Taints {
-		if t.Effect != "PreferNoSchedule" && !slices.ContainsFunc(k.set.tolerations(), func(o toleration) bool {
-			return o.Key == t.Key && (o.Operator == "Exists" || o.Value == t.Value) && (o.Effect == "" || o.Effect == t.Effect)
-		}) {
+		if t.Effect != "PreferNoSchedule" && !slices.ContainsFunc(k.set.tolerations(), t.tolerated) {
 			return fmt.Sprintf("it has the taint %s=%s:%s (tolerations)", t.Key, t.Value, t.Effect)
 		}
 	}
 	return ""
 }
 
+// tolerated reports whether a toleration covers the taint.
+func (t *taint) tolerated(by toleration) bool {
+	return by.Key == t.Key && (by.Operator == "Exists" || by.Value == t.Value) &&
+		(by.Effect == "" || by.Effect == t.Effect)
+}
+
 // requests returns how much of a resource a pod requests: the sum of its containers, or the largest init container if
 // that is more.
 func (p *pod) requests(name string) (float64, error) {
-	sum, err := quantity(p.Spec.Overhead[name])
-	if err != nil {
-		return 0, err
+	var errs []error
+	amount := func(text string) float64 {
+		n, err := quantity(text)
+		errs = append(errs, err)
+		return n
 	}
-	most := 0.0
-	add := func(c *container, always bool) error {
-		n, err := quantity(cmp.Or(c.Resources.Requests[name], c.Resources.Limits[name]))
-		if always {
-			sum += n
-		} else {
-			most = max(most, n)
-		}
-		return err
+	of := func(c *container) float64 {
+		return amount(cmp.Or(c.Resources.Requests[name], c.Resources.Limits[name]))
 	}
+	sum, most := amount(p.Spec.Overhead[name]), 0.0
 	for i := range p.Spec.Containers {
-		if err := add(&p.Spec.Containers[i], true); err != nil {
-			return 0, err
-		}
+		sum += of(&p.Spec.Containers[i])
 	}
 	for i := range p.Spec.InitContainers {
-		if err := add(&p.Spec.InitContainers[i], p.Spec.InitContainers[i].RestartPolicy == "Always"); err != nil {
-			return 0, err
+		if c := &p.Spec.InitContainers[i]; c.RestartPolicy == "Always" {
+			sum += of(c)
+		} else {
+			most = max(most, of(c))
 		}
 	}
-	return max(sum, most), nil
+	return max(sum, most), errors.Join(errs...)
 }
 
 // selector returns a label selector of the API: "a=1,b=2".
 func selector(labels map[string]string) string {
-	var parts []string
-	for name, value := range labels {
-		parts = append(parts, name+"="+value)
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ",")
+	names := slices.Sorted(maps.Keys(labels))
+	return strings.Join(schema.Each(names, func(name string) string { return name + "=" + labels[name] }), ",")
 }
 
 // fits reports whether a node of the hardware fits into a node of the cluster.
@@ -150,49 +147,41 @@ func (r *room) fits(n scheduler.Node) bool {
 // smallest with enough room. The error names a node of the hardware for which there is none.
 func assign(hw *engine.Hardware, rooms []room) ([]string, error) {
 	nodes := hw.Cluster.Nodes
-	names := make([]string, len(nodes))
-	taken := map[string]bool{}
-	take := func(i int, r *room) { names[i], taken[r.name] = r.name, true }
-	for i, n := range nodes {
-		for r := range rooms {
-			if rooms[r].name == n.Name && rooms[r].fits(n) {
-				take(i, &rooms[r])
-			}
+	names, order := make([]string, len(nodes)), make([]int, len(nodes))
+	free := slices.Clone(rooms)
+	slices.SortStableFunc(free, func(a, b room) int { return cmp.Or(a.gpus-b.gpus, a.threads-b.threads) })
+	take := func(i int, is func(room) bool) {
+		if at := slices.IndexFunc(free, is); at >= 0 {
+			names[i] = free[at].name
+			free = slices.Delete(free, at, at+1)
 		}
 	}
-	order := make([]int, len(nodes)) // largest nodes first
-	for i := range order {
+	for i, n := range nodes {
 		order[i] = i
+		take(i, func(r room) bool { return r.name == n.Name && r.fits(n) })
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	slices.SortStableFunc(order, func(a, b int) int { // largest nodes first
 		return cmp.Or(nodes[b].GPUs-nodes[a].GPUs, nodes[b].Threads-nodes[a].Threads)
 	})
 	for _, i := range order {
-		if names[i] != "" {
-			continue
+		if names[i] == "" {
+			take(i, func(r room) bool { return r.fits(nodes[i]) })
 		}
-		var best *room
-		for r := range rooms {
-			if c := &rooms[r]; !taken[c.name] && c.fits(nodes[i]) &&
-				(best == nil || cmp.Or(c.gpus-best.gpus, c.threads-best.threads) < 0) {
-				best = c
-			}
-		}
-		if best == nil {
+		if names[i] == "" {
 			return nil, fmt.Errorf("no node of the cluster has room for %s of the hardware %q: %s", title(nodes[i]), hw.Name,
-				lacks(rooms, taken))
+				lacks(rooms, names))
 		}
-		take(i, best)
 	}
 	return names, nil
 }
 
 // title describes a node of the hardware for an error.
 func title(n scheduler.Node) string {
-	text := fmt.Sprintf("a node with %d cores", n.Threads)
+	text := "a node"
 	if n.Name != "" {
-		text = fmt.Sprintf("the node %q with %d cores", n.Name, n.Threads)
+		text = fmt.Sprintf("the node %q", n.Name)
 	}
+	text += fmt.Sprintf(" with %d cores", n.Threads)
 	if n.Memory > 0 {
 		text += fmt.Sprintf(", %d MiB", n.Memory>>20)
 	}
@@ -205,8 +194,9 @@ func title(n scheduler.Node) string {
 // mostRooms is how many nodes of the cluster an error describes at most.
 const mostRooms = 5
 
-// lacks describes the nodes of the cluster, for an error about a node that does not fit.
-func lacks(rooms []room, taken map[string]bool) string {
+// lacks describes the nodes of the cluster, for an error about a node that does not fit. taken has the names of nodes
+// that other nodes of the hardware use.
+func lacks(rooms []room, taken []string) string {
 	var texts []string
 	for i, r := range rooms {
 		if i == mostRooms {
@@ -217,7 +207,7 @@ func lacks(rooms []room, taken map[string]bool) string {
 		switch {
 		case r.closed != "":
 			text = fmt.Sprintf("%s cannot be used: %s", r.name, r.closed)
-		case taken[r.name]:
+		case slices.Contains(taken, r.name):
 			text = r.name + " is another node of the hardware"
 		}
 		texts = append(texts, text)
@@ -225,12 +215,10 @@ func lacks(rooms []room, taken map[string]bool) string {
 	return cmp.Or(strings.Join(texts, "; "), "no node has the labels of node_selector")
 }
 
-// plans keeps the nodes of clusters for a short time, since a file is decoded more than once.
-var plans struct {
-	sync.Mutex
-	known map[string]plan
-}
+// plans keeps a plan of each settings for a short time, since a file is decoded more than once.
+var plans sync.Map
 
+// plan has the nodes of a cluster.
 type plan struct {
 	nodes []scheduler.Node
 	err   error
@@ -241,24 +229,13 @@ type plan struct {
 const planLife = 10 * time.Second
 
 // planned returns the nodes of the cluster, for a hardware block without threads and node blocks.
-func planned(b engine.Block) ([]scheduler.Node, error) {
-	s := &settings{}
-	b.Values.Fill(s)
-	if s.Kubeconfig != "" {
-		s.Kubeconfig = beside(b.Base, s.Kubeconfig)
-	}
-	key := fmt.Sprintf("%q %q %q %v %q %q", s.Kubeconfig, s.Context, s.Namespace, s.NodeSelector, s.Tolerations,
-		s.GPUResource)
-	plans.Lock()
-	defer plans.Unlock()
-	if p, ok := plans.known[key]; ok && time.Since(p.at) < planLife {
-		return p.nodes, p.err
+func planned(s *settings) ([]scheduler.Node, error) {
+	key := fmt.Sprintf("%#v", *s)
+	if p, ok := plans.Load(key); ok && time.Since(p.(plan).at) < planLife {
+		return p.(plan).nodes, p.(plan).err
 	}
 	nodes, err := readNodes(s)
-	if plans.known == nil {
-		plans.known = map[string]plan{}
-	}
-	plans.known[key] = plan{nodes, err, time.Now()}
+	plans.Store(key, plan{nodes, err, time.Now()})
 	return nodes, err
 }
 
@@ -291,22 +268,16 @@ func readNodes(s *settings) ([]scheduler.Node, error) {
 // findImages checks the clusters of the hardware (see check), and returns the digests of images. A digest is known if
 // a node has the image; otherwise it is empty.
 func findImages(ctx context.Context, needs []engine.ImageNeed, _ bool) (found []string, missing error) {
-	type seen struct {
-		rooms []room
-		err   error
-	}
-	known := map[string]seen{}
-	found = make([]string, len(needs))
-	for i, need := range needs {
-		s, ok := known[need.Hardware.Name]
+	known := map[string][]room{} // by name of the hardware
+	for _, need := range needs {
+		rooms, ok := known[need.Hardware.Name]
 		if !ok {
-			s.rooms, s.err = check(ctx, need.Hardware)
-			known[need.Hardware.Name] = s
+			var err error
+			rooms, err = check(ctx, need.Hardware)
+			known[need.Hardware.Name] = rooms
+			missing = cmp.Or(missing, unavailable(err))
 		}
-		if s.err != nil && missing == nil {
-			missing = unavailable(s.err)
-		}
-		found[i] = digest(need.Image, s.rooms)
+		found = append(found, digest(need.Image, rooms))
 	}
 	return found, missing
 }
@@ -337,18 +308,15 @@ func digest(image string, rooms []room) string {
 		return d
 	}
 	full := image // nodes use full names: "docker.io/library/busybox:latest"
-	if name, err := reference.ParseNormalizedNamed(image); err == nil {
-		full = reference.TagNameOnly(name).String()
+	if name, err := reference.ParseDockerRef(image); err == nil {
+		full = name.String()
 	}
 	for _, r := range rooms {
 		for _, names := range r.images {
-			if !slices.Contains(names, full) && !slices.Contains(names, image) {
-				continue
-			}
-			for _, name := range names {
-				if _, d, ok := strings.Cut(name, "@"); ok {
-					return d
-				}
+			with := slices.IndexFunc(names, func(name string) bool { return strings.Contains(name, "@") })
+			if with >= 0 && (slices.Contains(names, full) || slices.Contains(names, image)) {
+				_, d, _ := strings.Cut(names[with], "@")
+				return d
 			}
 		}
 	}

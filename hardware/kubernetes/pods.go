@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 )
@@ -66,53 +65,32 @@ func (e *Engine) follow(version string, pods call) string {
 	pods.query.Set("timeoutSeconds", fmt.Sprint(int(watchLimit.Seconds())))
 	body, err := e.open(e.ctx, pods)
 	if err != nil {
-		if refused(err, http.StatusGone) {
-			return ""
-		}
-		if !passing(err) && e.ctx.Err() == nil {
-			return "" // the next list fails too, and reports the error
-		}
-		if !e.answers() {
-			return ""
+		if !passing(err) || !e.answers() {
+			return "" // 410 Gone, or the next list fails too and reports the error
 		}
 		return version
 	}
 	defer body.Close()
-	stop := silence(body)
-	defer stop(true)
+	// If nothing arrives for longer than a watch lasts, the connection is lost.
+	silence := time.AfterFunc(watchLimit+callLimit, func() { body.Close() })
+	defer silence.Stop()
 	events := json.NewDecoder(body)
 	for {
 		var w watchEvent
 		if err := events.Decode(&w); err != nil {
-			if !errors.Is(err, io.EOF) && e.ctx.Err() == nil && !e.answers() {
+			if !errors.Is(err, io.EOF) && !e.answers() {
 				return ""
 			}
 			return version
 		}
-		stop(false)
-		if w.Type == "ERROR" {
-			return "" // 410 Gone, or another error
-		}
+		silence.Reset(watchLimit + callLimit)
 		var p pod
-		if json.Unmarshal(w.Object, &p) != nil {
-			return ""
+		if w.Type == "ERROR" || json.Unmarshal(w.Object, &p) != nil {
+			return "" // 410 Gone, or another error
 		}
 		version = p.Metadata.ResourceVersion
 		if w.Type != "BOOKMARK" {
 			e.tell(&p, w.Type == "DELETED")
-		}
-	}
-}
-
-// silence closes a stream if no line has arrived for longer than a watch lasts: its connection is lost. The reader
-// calls the returned function after each line, and with true at the end.
-func silence(body io.Closer) func(end bool) {
-	t := time.AfterFunc(watchLimit+callLimit, func() { body.Close() })
-	return func(end bool) {
-		if end {
-			t.Stop()
-		} else {
-			t.Reset(watchLimit + callLimit)
 		}
 	}
 }

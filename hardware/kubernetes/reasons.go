@@ -10,57 +10,55 @@ import (
 // hopeless are reasons of waiting containers that do not go away by waiting.
 var hopeless = []string{"InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "ImageInspectError"}
 
+// condition returns the condition of a type with a status, or nil. The API lists conditions in any order.
+func condition(all []statusCondition, kind, status string) *statusCondition {
+	i := slices.IndexFunc(all, func(c statusCondition) bool { return c.Type == kind && c.Status == status })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// unscheduled returns why the scheduler of the cluster has not placed a pod; empty if it has, or gives no reason.
+func unscheduled(p *pod) string {
+	if c := condition(p.Status.Conditions, "PodScheduled", "False"); c != nil {
+		return c.Reason + ": " + c.Message
+	}
+	return ""
+}
+
 // obstacle returns why a pod does not run. vain means that it will never run.
 func (k *cluster) obstacle(p *pod) (reason string, vain bool) {
 	starts := []string{"", "ContainerCreating", "PodInitializing"}
 	if w := p.state().Waiting; w != nil && !slices.Contains(starts, w.Reason) {
-		text := w.Reason
-		if w.Message != "" {
-			text += ": " + w.Message
-		}
 		// ImagePullBackOff follows the second failure to fetch an image: the first may be a fault of the network.
-		return text, slices.Contains(hopeless, w.Reason) || w.Reason == "ImagePullBackOff"
+		vain = slices.Contains(hopeless, w.Reason) || w.Reason == "ImagePullBackOff"
+		return strings.TrimSuffix(w.Reason+": "+w.Message, ": "), vain
 	}
-	for _, c := range p.Status.Conditions {
-		if c.Type == "PodScheduled" && c.Status == "False" {
-			return c.Reason + ": " + c.Message, false
-		}
+	if reason = unscheduled(p); reason != "" {
+		return reason, false
 	}
-	events, err := k.events(p.Metadata.UID)
-	if err != nil {
-		return "its events cannot be read: " + err.Error(), false
-	}
-	for _, v := range events {
-		if v.Type == "Warning" {
-			reason = v.Reason + ": " + v.Message
-		}
-	}
-	return reason, false
+	v := k.lastEvent(p.Metadata.UID, func(v *event) bool { return v.Type == "Warning" })
+	return strings.TrimPrefix(v.Reason+": "+v.Message, ": "), false
 }
 
 // refusal returns why a Job creates no pod. vain means that it will never create one.
 func (k *cluster) refusal(uid string) (reason string, vain bool) {
-	events, err := k.events(uid)
-	if err != nil {
-		return "its events cannot be read: " + err.Error(), false
-	}
-	for _, v := range events {
-		if v.Reason == "FailedCreate" {
-			reason = v.Message
-			vain = !strings.Contains(v.Message, "exceeded quota") && (strings.Contains(v.Message, "is forbidden") ||
-				strings.Contains(v.Message, "denied the request") || strings.Contains(v.Message, "is invalid"))
-		}
-	}
-	return reason, vain
+	v := k.lastEvent(uid, func(v *event) bool { return v.Reason == "FailedCreate" })
+	says := func(text string) bool { return strings.Contains(v.Message, text) }
+	return v.Message, v.Reason != "" && !says("exceeded quota") &&
+		(says("is forbidden") || says("denied the request") || says("is invalid"))
 }
+
+// nodeEnds are the reasons in the status of pods that their nodes have ended.
+var nodeEnds = []string{"Evicted", "NodeLost", "Preempting", "Shutdown", "NodeShutdown", "Terminated"}
 
 // disturbed describes who took a pod away from its program; empty if nobody did.
 func disturbed(p *pod) string {
 	if c := is(p.Status.Conditions, "DisruptionTarget"); c != nil {
 		return strings.TrimSpace("the cluster took its pod away (" + c.Reason + "): " + c.Message)
 	}
-	if p.Status.Reason == "Evicted" || p.Status.Reason == "NodeLost" || p.Status.Reason == "Preempting" ||
-		p.Status.Reason == "Shutdown" || p.Status.Reason == "NodeShutdown" || p.Status.Reason == "Terminated" {
+	if slices.Contains(nodeEnds, p.Status.Reason) {
 		return strings.TrimSpace("its node ended its pod (" + p.Status.Reason + "): " + p.Status.Message)
 	}
 	if p.Metadata.Deleted != nil {
@@ -69,11 +67,20 @@ func disturbed(p *pod) string {
 	return ""
 }
 
-// events returns the events of an object, oldest first.
-func (k *cluster) events(uid string) ([]event, error) {
+// lastEvent returns the last event of an object that counts. If the events cannot be read, it returns an event that
+// says so and has no reason; without such an event, the zero value.
+func (k *cluster) lastEvent(uid string, counts func(*event) bool) (last event) {
 	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
 	defer cancel()
 	list, _, err := all[event](ctx, k.client, call{verb: "list", resource: "events", namespace: k.namespace,
 		query: url.Values{"fieldSelector": {"involvedObject.uid=" + uid}}})
-	return list, err
+	if err != nil {
+		return event{Message: "its events cannot be read: " + err.Error()}
+	}
+	for i := range list {
+		if counts(&list[i]) {
+			last = list[i]
+		}
+	}
+	return last
 }
