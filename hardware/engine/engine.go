@@ -38,8 +38,9 @@ const MaxTasks = 1000
 // Batch is a batch system that runs cells on other machines. If it cannot do a request, the error is an *Unavailable
 // with a hint.
 type Batch interface {
-	// Check reports why an array could not run, without submitting it.
-	Check(context.Context, Array) error
+	// Check reports why an array could not run, without submitting it. If the array could not be checked because its
+	// tasks must wait, waits is the reason.
+	Check(context.Context, Array) (waits string, err error)
 	// Submit submits an array and returns its job number.
 	Submit(context.Context, Array) (job string, err error)
 	// UnfinishedTasks returns the tasks that wait or run, by the job number of the array. It asks the batch system

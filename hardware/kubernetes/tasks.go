@@ -3,6 +3,8 @@
 package kubernetes
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -37,9 +39,10 @@ const (
 	annotationIndex   = "batch.kubernetes.io/job-completion-index"
 	// endedLife is how long the cluster keeps an ended Job if tfexp does not remove it.
 	endedLife = 10 * time.Minute
-	// roomPatience is how long Check waits for a node with enough room.
-	roomPatience = 10 * time.Second
 )
+
+// roomPatience is how long Check waits for a node with enough room. Tests change it.
+var roomPatience = 10 * time.Second
 
 // taskPods describes the pods of an array, by the arguments --with NAME=VALUE.
 type taskPods struct {
@@ -53,6 +56,7 @@ type taskPods struct {
 // readTaskPods decodes and checks the arguments of an array.
 func readTaskPods(a engine.Array) (*taskPods, error) {
 	p := &taskPods{Array: a, program: a.Command[0], size: map[string]string{"cpu": strconv.Itoa(max(a.Threads, 1))}}
+	p.NodeSelector = map[string]string{}
 	p.Pull, p.Grace, p.Deadline, p.Patience = "missing", 10*time.Second, 24*time.Hour, 5*time.Minute
 	var volume, memory, selected string
 	texts := map[string]*string{"kubeconfig": &p.Kubeconfig, "context": &p.Context, "namespace": &p.Namespace,
@@ -67,7 +71,8 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 	}
 	switch {
 	case a.Whole:
-		return nil, errors.New("only simulated cells run as tasks on Kubernetes: leave cells of real jobs out, or run them here")
+		return nil, errors.New("only simulated cells run as tasks on Kubernetes: leave cells of real jobs out, " +
+			"or run them here")
 	case p.Image == "":
 		return nil, errors.New("the image of the tasks is missing: --with image=NAME")
 	case volume == "":
@@ -97,9 +102,6 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 		if !ok {
 			return nil, fmt.Errorf("--with node_selector=%s is not like pool=cpu", selected)
 		}
-		if p.NodeSelector == nil {
-			p.NodeSelector = map[string]string{}
-		}
 		p.NodeSelector[name] = value
 	}
 	return p, nil
@@ -128,16 +130,14 @@ func (p *taskPods) job(name, argument string, pods int) tree {
 	if p.queue != "" {
 		m.Labels[labelQueue] = p.queue
 	}
-	atOnce := pods
-	if p.AtOnce > 0 {
-		atOnce = min(pods, p.AtOnce)
-	}
+	atOnce := cmp.Or(min(pods, p.AtOnce), pods)
 	taken := []tree{{"type": "DisruptionTarget", "status": "True"}} // if the cluster takes a pod away, the Job replaces it
 	return tree{"apiVersion": batch, "kind": "Job", "metadata": m, "spec": tree{
 		"completionMode": "Indexed", "completions": pods, "parallelism": atOnce, "suspend": p.queue != "",
-		"backoffLimitPerIndex": 0, "activeDeadlineSeconds": seconds(p.Deadline), "ttlSecondsAfterFinished": seconds(endedLife),
-		"podFailurePolicy": tree{"rules": []tree{{"action": "Ignore", "onPodConditions": taken}}},
-		"template":         tree{"metadata": inner, "spec": spec},
+		"backoffLimitPerIndex": 0, "activeDeadlineSeconds": seconds(p.Deadline),
+		"ttlSecondsAfterFinished": seconds(endedLife),
+		"podFailurePolicy":        tree{"rules": []tree{{"action": "Ignore", "onPodConditions": taken}}},
+		"template":                tree{"metadata": inner, "spec": spec},
 	}}
 }
 
@@ -148,58 +148,71 @@ func arrayName(a engine.Array) string {
 	return "tfexp-" + hex.EncodeToString(id[:]) + "-" + nameOf(strings.TrimPrefix(a.Name, "tfexp-"))
 }
 
-// Check implements engine.Batch. It runs a pod that reads the cells of the first task and writes into the folder.
-func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
-	hint := "docs/kubernetes.md has an example: \"Simulated cells as tasks\""
+// openArray reads the arguments of an array and connects to its cluster.
+func openArray(a engine.Array) (*taskPods, *cluster, error) {
 	p, err := readTaskPods(a)
 	if err != nil {
-		return &engine.Unavailable{Engine: kindName, Err: err, Hint: hint}
+		return nil, nil, &engine.Unavailable{Engine: kindName, Err: err, Hint: tasksHint}
 	}
 	k, err := connect(&p.settings)
+	return p, k, unavailable(err)
+}
+
+// tasksHint is the remedy for wrong arguments of arrays.
+const tasksHint = "docs/kubernetes.md has an example: \"Simulated cells as tasks\""
+
+// Check implements engine.Batch. It runs a pod that reads the cells of the first task and writes into the folder.
+func (BatchSystem) Check(ctx context.Context, a engine.Array) (waits string, err error) {
+	p, k, err := openArray(a)
 	if err != nil {
-		return unavailable(err)
+		return "", err
 	}
 	defer k.close()
 	if err := k.holds(ctx, p); err != nil {
-		return err
+		return "", err
 	}
 	name := arrayName(a)
 	var made job
 	create := k.on("create", "jobs", "")
 	create.body = p.job(name, "look", 1)
 	if err := k.do(ctx, create, &made); err != nil {
-		return orDone(ctx, fmt.Errorf("start a test pod for the results folder: %w", err))
+		return "", orDone(ctx, fmt.Errorf("start a test pod for the results folder: %w", err))
 	}
 	defer k.deleteJob(context.WithoutCancel(ctx), name)
 	for began := time.Now(); ; time.Sleep(lookPause) {
 		pods, err := listed[pod](ctx, k, "pods", map[string]string{labelTasks: name})
 		if err != nil {
-			return orDone(ctx, err)
+			return "", orDone(ctx, err)
 		}
-		var why string
-		vain := false
+		why, vain, placed := "", false, len(pods) > 0 && pods[0].Spec.NodeName != ""
 		switch {
 		case len(pods) == 0:
 			why, vain = k.refusal(made.Metadata.UID)
 		case pods[0].over():
-			if t := pods[0].state().Terminated; t != nil && t.ExitCode == 0 {
-				return nil
-			}
-			return &engine.Unavailable{Engine: kindName, Err: errors.New("a test pod cannot use the results folder: " +
-				taskEnd(&pods[0], p.program, p.Image)),
-				Hint: "the volume must have the files that this machine has in " + p.folder + ", and the image (or the volume) " +
-					"this version of tfexp at " + p.program + " (--with program=/path)"}
+			return "", p.looked(&pods[0])
 		case pods[0].state().Running == nil:
 			why, vain = k.obstacle(&pods[0])
 		}
-		waited := time.Since(began)
-		if busy := why == "" || strings.Contains(why, "Insufficient") || strings.Contains(why, "exceeded quota"); busy &&
-			waited > roomPatience && (len(pods) == 0 || pods[0].Spec.NodeName == "") {
-			return nil // no node has room now: the tasks themselves will fail if something is wrong
-		} else if vain || !busy && waited > roomPatience || waited > p.Patience {
-			return &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the pods of the tasks cannot start: %s", why), Hint: hint}
+		busy := why == "" || strings.Contains(why, "Insufficient") || strings.Contains(why, "exceeded quota")
+		switch waited := time.Since(began); {
+		case vain || !busy && waited > roomPatience || waited > p.Patience:
+			return "", &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the pods of the tasks cannot start: %s", why),
+				Hint: tasksHint}
+		case busy && !placed && waited > roomPatience:
+			return cmp.Or(why, "the cluster gives no reason (a queue may hold the Job back)"), nil
 		}
 	}
+}
+
+// looked returns an error if the test pod of Check has failed.
+func (p *taskPods) looked(pod *pod) error {
+	if t := pod.state().Terminated; t != nil && t.ExitCode == 0 {
+		return nil
+	}
+	return &engine.Unavailable{Engine: kindName,
+		Err: errors.New("a test pod cannot use the results folder: " + taskEnd(pod, p.program, p.Image)),
+		Hint: "the volume must have the files that this machine has in " + p.folder + ", and the image (or the volume) " +
+			"this version of tfexp at " + p.program + " (--with program=/path)"}
 }
 
 // holds returns an error if a task requests more than every node of the cluster has.
@@ -209,17 +222,18 @@ func (k *cluster) holds(ctx context.Context, p *taskPods) error {
 		return orDone(ctx, err)
 	}
 	for _, n := range nodes {
-		enough := true
+		small := false
 		for name, text := range p.size {
 			has, err := quantity(n.Status.Allocatable[name])
 			needs, _ := quantity(text) // it was checked
-			enough = enough && err == nil && has >= needs
+			small = small || err != nil || has < needs
 		}
-		if enough {
+		if !small {
 			return nil
 		}
 	}
-	return &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("no node of the cluster is as large as a task: %v", p.size),
+	return &engine.Unavailable{Engine: kindName,
+		Err:  fmt.Errorf("no node of the cluster is as large as a task: %v", p.size),
 		Hint: "kubectl describe nodes shows their size; set a smaller --with memory=…"}
 }
 
@@ -236,13 +250,9 @@ func taskEnd(pod *pod, program, image string) string {
 
 // Submit implements engine.Batch. The returned text consists of arguments for kubectl.
 func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
-	p, err := readTaskPods(a)
+	p, k, err := openArray(a)
 	if err != nil {
 		return "", err
-	}
-	k, err := connect(&p.settings)
-	if err != nil {
-		return "", unavailable(err)
 	}
 	defer k.close()
 	name := arrayName(a)
@@ -279,7 +289,8 @@ func onJob(id string, f func(k *cluster, name string) error) error {
 	return f(k, name)
 }
 
-// UnfinishedTasks implements engine.Batch. It also writes why a task failed to task-N.out.
+// UnfinishedTasks implements engine.Batch. It also adds why a task failed to task-N.out, where the task has written its
+// output.
 func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[string][]int, error) {
 	alive := map[string][]int{}
 	for _, id := range jobs {
@@ -298,28 +309,25 @@ func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[stri
 func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err error) {
 	var now job
 	err = k.do(ctx, k.on("get", "jobs", name), &now)
-	there := err == nil
 	if err != nil && !refused(err, http.StatusNotFound) {
 		return nil, err
 	}
+	there := err == nil
 	pods, err := listed[pod](ctx, k, "pods", map[string]string{labelTasks: name})
 	if err != nil {
 		return nil, err
 	}
 	open := map[int]bool{} // unfinished tasks, by number
-	var failed *statusCondition
 	if there && is(now.Status.Conditions, "Complete") == nil {
-		over := indexes(now.Status.Completed + "," + now.Status.Failed)
+		over, failed := indexes(now.Status.Completed+","+now.Status.Failed), is(now.Status.Conditions, "Failed")
 		for i, n := range taskNumbers(&now.Metadata) {
-			if !over[i] {
+			switch {
+			case over[i]:
+			case failed != nil:
+				leave(&now.Metadata, n, failed.Message)
+			default:
 				open[n] = true
 			}
-		}
-		if failed = is(now.Status.Conditions, "Failed"); failed != nil {
-			for n := range open {
-				k.leave(&now.Metadata, n, failed.Message)
-			}
-			clear(open)
 		}
 	}
 	for i := range pods {
@@ -330,29 +338,33 @@ func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err
 			continue
 		}
 		n := numbers[index]
-		switch t := p.state().Terminated; {
-		case !p.over():
-			open[n] = true
-			if p.state().Running != nil || p.Metadata.Deleted != nil {
-				continue
+		if p.over() {
+			if t := p.state().Terminated; t == nil || t.ExitCode != 0 {
+				leave(&p.Metadata, n, taskEnd(p, "tfexp", "of the tasks"))
 			}
-			if why, vain := k.obstacle(p); vain && there {
-				k.leave(&p.Metadata, n, why)
-				if err := k.deleteJob(ctx, name); err != nil { // tfexp submits its tasks again, perhaps to other nodes
-					return nil, err
-				}
+			continue
+		}
+		open[n] = true
+		if p.state().Running != nil || p.Metadata.Deleted != nil {
+			continue
+		}
+		if why, vain := k.obstacle(p); vain && there {
+			leave(&p.Metadata, n, why)
+			if err := k.deleteJob(ctx, name); err != nil { // tfexp submits its tasks again, perhaps to other nodes
+				return nil, err
 			}
-		case t == nil || t.ExitCode != 0:
-			k.leave(&p.Metadata, n, taskEnd(p, "tfexp", "of the tasks"))
 		}
 	}
 	return slices.Sorted(maps.Keys(open)), nil
 }
 
-// leave writes why a task failed into its output file.
-func (k *cluster) leave(m *meta, task int, why string) {
-	path := filepath.Join(m.Annotations[annotationTaskDir], fmt.Sprintf("task-%d.out", task))
-	_ = folder.Write(path, []byte(why+"\n"), 0o644) // without the file, only the reason is lost
+// leave adds why a task failed to its output file, unless the file ends with it already.
+func leave(m *meta, task int, why string) {
+	dir, name := m.Annotations[annotationTaskDir], fmt.Sprintf("task-%d.out", task)
+	old, _ := folder.ReadFile(dir, name) // without the file, only the reason is lost
+	if !bytes.HasSuffix(old, []byte(why+"\n")) {
+		_ = folder.Write(filepath.Join(dir, name), append(old, why+"\n"...), 0o644)
+	}
 }
 
 // taskNumbers returns the task number of each index of an array.
@@ -369,13 +381,12 @@ func taskNumbers(m *meta) (numbers []int) {
 func indexes(text string) map[int]bool {
 	all := map[int]bool{}
 	for part := range strings.SplitSeq(text, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		lo, err := strconv.Atoi(first)
-		hi := lo
-		if isRange && err == nil {
-			hi, err = strconv.Atoi(last)
+		var lo, hi int
+		n, _ := fmt.Sscanf(part, "%d-%d", &lo, &hi)
+		if n == 1 {
+			hi = lo
 		}
-		for i := lo; i <= hi && err == nil; i++ {
+		for i := lo; i <= hi && n > 0; i++ {
 			all[i] = true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
 )
@@ -75,8 +76,8 @@ func TestTasks(t *testing.T) {
 	a := arrayOf(t, f, 0, 4, 7)
 	a.AtOnce = 2
 	var b BatchSystem
-	if err := b.Check(t.Context(), a); err != nil {
-		t.Fatal(err)
+	if waits, err := b.Check(t.Context(), a); waits != "" || err != nil {
+		t.Fatal(waits, err)
 	}
 	id, err := b.Submit(t.Context(), a)
 	if err != nil || !strings.HasPrefix(id, "tfexp-") || !strings.Contains(id, "-sweep -n research --context x --kubeconfig ") {
@@ -156,6 +157,43 @@ func TestTasksAreLost(t *testing.T) {
 	}
 }
 
+// If no node has room, Check says so and leaves nothing behind. If a task has written output, the reason of its end is
+// added to the output once.
+func TestTasksWait(t *testing.T) {
+	before := roomPatience
+	roomPatience = 100 * time.Millisecond
+	t.Cleanup(func() { roomPatience = before })
+	f := newFake(t)
+	f.place = func(tree) (string, string) { return "", "0/2 nodes are available: 2 Insufficient cpu." }
+	a := arrayOf(t, f, 5)
+	var b BatchSystem
+	waits, err := b.Check(t.Context(), a)
+	if want := "Unschedulable: 0/2 nodes are available: 2 Insufficient cpu."; err != nil || waits != want {
+		t.Errorf("%q, %v", waits, err)
+	}
+	eventually(t, "nothing is left", func() bool { return len(f.all("jobs"))+len(f.all("pods")) == 0 })
+
+	f.place = func(pod tree) (string, string) { return "n1", "" }
+	path := filepath.Join(a.Dir, "task-5.out")
+	f.run = func(context.Context, tree, io.Writer) int {
+		os.WriteFile(path, []byte("begins\n"), 0o644)
+		return 137
+	}
+	id, err := b.Submit(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		eventually(t, "the task has ended", func() bool {
+			alive, err := b.UnfinishedTasks(t.Context(), []string{id})
+			return err == nil && len(alive[id]) == 0
+		})
+	}
+	if text, _ := os.ReadFile(path); string(text) != "begins\nkilled by signal 9 (killed)\n" {
+		t.Errorf("%q", text)
+	}
+}
+
 // Mistakes in an array are reported before it is submitted, with a remedy.
 func TestTasksThatCannotRun(t *testing.T) {
 	forbidden := func(what, _ string) *fakeRefusal {
@@ -199,7 +237,7 @@ func TestTasksThatCannotRun(t *testing.T) {
 			a := arrayOf(t, f, 0)
 			a.Args = maps.Clone(a.Args)
 			c.change(f, &a)
-			err := BatchSystem{}.Check(t.Context(), a)
+			_, err := BatchSystem{}.Check(t.Context(), a)
 			var missing *engine.Unavailable
 			if !errors.As(err, &missing) || !strings.Contains(err.Error(), c.want) || missing.Hint == "" {
 				t.Errorf("%v", err)

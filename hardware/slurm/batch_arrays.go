@@ -41,16 +41,16 @@ func taskScript(a engine.Array) string {
 }
 
 // Check implements engine.Batch. It makes three calls; in one of them a node checks the folder.
-func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
+func (BatchSystem) Check(ctx context.Context, a engine.Array) (waits string, err error) {
 	r := requestOf(a)
-	err := CheckRequest(ctx, r)
+	err = CheckRequest(ctx, r)
 	if err == nil {
 		err = CheckSharedFolder(ctx, r, a.Dir, a.Command[0], SharedFolderPatience)
 	}
-	if errors.Is(err, ErrBusy) {
-		return nil // not checked now: a task that does not see the folder will report it
+	if errors.Is(err, ErrBusy) { // a task that does not see the folder will report it
+		return err.Error(), nil
 	}
-	return WithHint(err)
+	return "", WithHint(err)
 }
 
 // Submit implements engine.Batch. It makes one call.

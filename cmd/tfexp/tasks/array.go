@@ -346,8 +346,13 @@ func (a *array) submit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := a.batch.Check(ctx, r); err != nil {
+		waits, err := a.batch.Check(ctx, r)
+		if err != nil {
 			return errors.Join(err, a.abandon())
+		}
+		if waits != "" {
+			a.run.Observe(stages.Progress{Kind: stages.WarningSeen, Text: fmt.Sprintf("the tasks wait on %s, and could not be "+
+				"checked before: %s", a.On, waits)})
 		}
 		requests = append(requests, r)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -55,9 +57,10 @@ type memory struct {
 	cells []record.CellRef
 	how   Place
 	// fate returns the outcome of a task at a start, which is counted from 1. check and submit are errors of the
-	// system.
+	// system. waits is why tasks wait.
 	fate          func(task, start int) string
 	check, submit error
+	waits         string
 
 	nodes     sync.WaitGroup
 	mu        sync.Mutex // guards the fields below
@@ -119,7 +122,7 @@ func (m *memory) bubble(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-func (m *memory) Check(context.Context, engine.Array) error { return m.check }
+func (m *memory) Check(context.Context, engine.Array) (string, error) { return m.waits, m.check }
 
 func (m *memory) Submit(_ context.Context, a engine.Array) (string, error) {
 	m.mu.Lock()
@@ -227,7 +230,11 @@ func (m *memory) Sharded(i int) bool       { return m.cells[i].Simulated }
 func (m *memory) RefreshShards() error     { return nil }
 func (m *memory) Reused() int              { return 0 }
 func (m *memory) FollowingCells() int      { return 0 }
-func (m *memory) Observe(stages.Progress)  {}
+func (m *memory) Observe(p stages.Progress) {
+	if p.Kind == stages.WarningSeen {
+		_ = m.say("warning: %s", p.Text)
+	}
+}
 func (m *memory) Begin(i int) (string, error) {
 	if m.Sharded(i) {
 		return "", nil
@@ -309,6 +316,19 @@ func TestCells(t *testing.T) {
 	if m.hasFolder() || !slices.Equal(m.forgotten, []string{"job1", "job2"}) {
 		t.Errorf("something is left behind; removed: %q", m.forgotten)
 	}
+}
+
+// A warning says why tasks wait, and they are submitted.
+func TestWaitingTasks(t *testing.T) {
+	m := newMemory(t, simulatedCells(1)...)
+	m.waits = "no node has room"
+	m.bubble(t, func(t *testing.T) {
+		if _, err := m.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	m.wants(t, "tasks that wait", "warning: the tasks wait on batched, and could not be checked before: no node has room",
+		"array_submitted job1: 1 tasks on batched", "s0: finished 2s")
 }
 
 // A lost task is submitted again. After the third loss, its incomplete cells have failed. The results of a task are
@@ -481,7 +501,8 @@ func TestRefused(t *testing.T) {
 // Looking for results fails if the cells of a task are missing or damaged. Indexes refer to the list of tasks.
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
-	if err := runIndexed(dir, "0,3", []string{lookOnly}); err == nil || !strings.Contains(err.Error(), "read the cells") {
+	a := command.New(io.Discard, io.Discard)
+	if err := runIndexed(a, dir, "0,3", []string{lookOnly}); err == nil || !strings.Contains(err.Error(), "read the cells") {
 		t.Error(err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, arrayDir), 0o755); err != nil {
@@ -490,11 +511,12 @@ func TestLook(t *testing.T) {
 	if err := os.WriteFile(taskFile(dir, 0, cellsEnding), []byte("damaged"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := runIndexed(dir, "0,3", []string{lookOnly}); err == nil {
+	if err := runIndexed(a, dir, "0,3", []string{lookOnly}); err == nil {
 		t.Error("damaged cells are accepted")
 	}
 	for _, index := range []string{"2", "-1", "x"} {
-		if err := runIndexed(dir, "0,3", []string{index}); err == nil || !strings.Contains(err.Error(), "one of 2 tasks") {
+		err := runIndexed(a, dir, "0,3", []string{index})
+		if err == nil || !strings.Contains(err.Error(), "one of 2 tasks") {
 			t.Error(err)
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,19 +23,19 @@ import (
 )
 
 // taskCommand returns the hidden command that runs the cells of a task on a node.
-func taskCommand(*command.App) *cobra.Command {
+func taskCommand(a *command.App) *cobra.Command {
 	return &cobra.Command{
 		Use:    "task DIR NUMBER [INDEX]",
 		Hidden: true,
 		Short:  "Run the cells of a task that another tfexp has submitted",
 		Long:   command.Help(helpTexts, "task"),
 		Args:   command.Between(2, 3, "a folder or the number of a task"),
-		RunE:   func(_ *cobra.Command, args []string) error { return runIndexed(args[0], args[1], args[2:]) },
+		RunE:   func(_ *cobra.Command, args []string) error { return runIndexed(a, args[0], args[1], args[2:]) },
 	}
 }
 
 // runIndexed runs a task. With an index, its number is at that index of a list.
-func runIndexed(dir, list string, index []string) error {
+func runIndexed(a *command.App, dir, list string, index []string) error {
 	numbers := strings.Split(list, ",")
 	if len(index) == 0 {
 		return runTask(dir, list)
@@ -45,7 +47,25 @@ func runIndexed(dir, list string, index []string) error {
 	if err != nil || i < 0 || i >= len(numbers) {
 		return command.Usagef("", "%q is not the index of one of %s", index[0], schema.Plural(len(numbers), "task"))
 	}
+	if err := keepOutput(a, dir, numbers[i]); err != nil {
+		return err
+	}
 	return runTask(dir, numbers[i])
+}
+
+// keepOutput adds the output of this process to the output file of a task, because pods keep theirs only for a while.
+// Slurm itself writes such files.
+func keepOutput(a *command.App, dir, task string) error {
+	number, err := strconv.Atoi(task)
+	if err != nil {
+		return nil // runTask returns an error
+	}
+	out, err := folder.OpenFile(taskFile(dir, number, ".out"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("open the output file of a task: %w", err)
+	}
+	a.Out, a.Err = io.MultiWriter(a.Out, out), io.MultiWriter(a.Err, out)
+	return debug.SetCrashOutput(out.File, debug.CrashOptions{})
 }
 
 // lookOnly, in the place of an index, looks whether tasks could run here.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/process"
@@ -20,6 +21,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -30,11 +32,8 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	if len(os.Args) == 5 && os.Args[1] == "task" { // the arguments are: tfexp task DIR NUMBER INDEX
-		if err := runIndexed(os.Args[2], os.Args[3], os.Args[4:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+		a := command.New(os.Stdout, os.Stderr)
+		os.Exit(a.Exit(runIndexed(a, os.Args[2], os.Args[3], os.Args[4:])))
 	}
 	os.Setenv(execute.KeepDisturbed, "1")    // tests run in parallel and disturb each other
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise a program with the race detector sleeps for a second at its end
@@ -61,8 +60,8 @@ func init() {
 }
 
 // Check runs a process that checks the array, as a node does.
-func (*processes) Check(_ context.Context, a engine.Array) error {
-	return exec.Command(a.Command[0], append(slices.Clone(a.Command[1:]), fmt.Sprint(a.Tasks[0]), lookOnly)...).Run()
+func (*processes) Check(_ context.Context, a engine.Array) (string, error) {
+	return "", exec.Command(a.Command[0], append(slices.Clone(a.Command[1:]), fmt.Sprint(a.Tasks[0]), lookOnly)...).Run()
 }
 
 func (p *processes) Submit(_ context.Context, a engine.Array) (string, error) {
@@ -275,5 +274,28 @@ policy "fcfs" { order = "fcfs" }
 `, &Place{On: queued, Command: []string{os.Args[0], "task"}})
 	if jobs := files["w-h-fcfs-r1/jobs.csv"]; !strings.Contains(jobs, "finished") {
 		t.Errorf("its jobs: %q", jobs)
+	}
+}
+
+// TestOutputOfTask: a task of a list appends its output to its own file, and prints it.
+func TestOutputOfTask(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, arrayDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	none := func(func(stages.Task, string) error) error { return nil }
+	if err := writeCells(taskFile(dir, 2, cellsEnding), none); err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(taskFile(dir, 7, ".out"), []byte("first try\n"), 0o644)
+	for task, want := range map[string]string{"0": "", "1": "Error: read the cells of a task"} {
+		printed, err := exec.Command(os.Args[0], "task", dir, "2,7", task).CombinedOutput()
+		if (err != nil) != (want != "") || !strings.HasPrefix(string(printed), want) {
+			t.Errorf("task %s: %q, %v", task, printed, err)
+		}
+		kept, err := os.ReadFile(taskFile(dir, map[string]int{"0": 2, "1": 7}[task], ".out"))
+		if got := strings.TrimPrefix(string(kept), "first try\n"); err != nil || got != string(printed) {
+			t.Errorf("task %s printed %q; its file has %q, %v", task, printed, kept, err)
+		}
 	}
 }
