@@ -127,6 +127,9 @@ func InspectLog(path, shown string) (JobLog, error) {
 	lines := strings.Split(string(head), "\n")
 	named := heading(lines)
 	l.choose(named)
+	if sacctJSON.Match(head) {
+		l.Format, l.Given, l.Separator, l.Columns = formats.Find("sacct"), true, "", nil
+	}
 	if i := slices.IndexFunc(lines, func(line string) bool { return strings.TrimRight(line, "\r") == named }); i+1 < len(lines) {
 		l.scale(named, strings.TrimRight(lines[i+1], "\r"))
 	}

@@ -36,6 +36,11 @@ var (
 		`fi|done|esac|source .+|module load .+|#SBATCH .+|#PBS .+)\s*$`)
 )
 
+// sacctJSON matches the beginning of the JSON of sacct, which has jobs with a time of submission, and information about
+// Slurm.
+var sacctJSON = regexp.MustCompile(`(?s)^\s*\{.*"jobs"\s*:.*"submission"\s*:|^\s*\{.*"plugin"\s*:.*"jobs"\s*:|^\s*\{.*"jobs"\s*:` +
+	`.*"plugin"\s*:`)
+
 // elf is how compiled programs of Linux begin.
 const elf = "\x7fELF"
 
@@ -113,8 +118,8 @@ var otherLogs = []otherLog{
 			"@csv'  under the names creationTimestamp, start, end, cpus, gpus", false},
 	{regexp.MustCompile(`(?m)^jobs:\s*\n(?:- |  - )(?s:.*)^(?:meta|plugin):`), "YAML of Slurm",
 		"print it again with  sacct -a -X --parsable2  in place of --yaml", true},
-	{regexp.MustCompile(`(?s)^\s*\{.*"plugin"\s*:.*"jobs"\s*:|^\s*\{.*"jobs"\s*:.*"plugin"\s*:`), "JSON of Slurm",
-		"print it again with  sacct -a -X --parsable2  in place of --json", true},
+	{regexp.MustCompile(`(?s)^\s*\{.*"jobs"\s*:.*"job_state"\s*:`), "JSON of squeue or scontrol, the current jobs",
+		"a replay needs jobs that have ended: print them with  sacct -a -X -D --json", true},
 	{regexp.MustCompile(`^\s*JobId=\d+ `), "what scontrol show job prints, the current jobs",
 		"a replay needs jobs that have ended: print them with  sacct -a -X --parsable2", true},
 	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S`),
@@ -151,7 +156,7 @@ func kindOf(name string, head []byte, executable bool) Kind {
 	switch {
 	case strings.HasPrefix(first, "#!"), bytes.HasPrefix(head, []byte(elf)):
 		return Program
-	case formats.Beginning(first) != nil:
+	case formats.Beginning(first) != nil, sacctJSON.Match(head):
 		return Log
 	case ending != "" && slices.Contains(programEndings, ending):
 		return Program

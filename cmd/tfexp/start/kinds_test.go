@@ -41,7 +41,9 @@ func TestKinds(t *testing.T) {
 		{"q", "Job Id: 12.server\n    Job_Name = train\n    Job_Owner = ada@h\n", false, Unknown, "qstat of PBS"},
 		{"q", "job-ID  prior   name       user         state submit/start at     queue\n", false, Unknown, "qstat of Grid Engine"},
 		{"s.txt", "             JOBID PARTITION     NAME     USER ST       TIME\n", false, Log, "squeue -r -o"},
-		{"s.json", "{\n \"meta\": {\"plugin\": {\"type\": \"openapi\"}},\n \"jobs\": []\n}\n", false, Log, "in place of --json"},
+		{"s.json", "{\n \"meta\": {\"plugin\": {\"type\": \"openapi\"}},\n \"jobs\": []\n}\n", false, Log, ""},
+		{"sacct", "{\"jobs\": [{\"job_id\": 1, \"time\": {\"submission\": 1700000000}}]}", false, Log, ""},
+		{"s.json", "{\"jobs\": [{\"job_id\": 1, \"job_state\": [\"RUNNING\"]}]}", false, Log, "JSON of squeue or scontrol"},
 		{"q.txt", "JobId=12 JobName=train\n   UserId=ada(5) GroupId=x(1)\n", false, Log, "jobs that have ended"},
 		{"slurm.conf", "# a comment\nClusterName = c\nNodeName=n1 CPUs=4\n", false, Unknown, "--from-slurm FILE"},
 		{"jobs.txt", "12_3|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:01\n", false, Log, "without --noheader"},
@@ -119,5 +121,24 @@ func TestNamesOfColumns(t *testing.T) {
 		if got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestJSONOfSacct inspects a log in the JSON of sacct, whatever its name.
+func TestJSONOfSacct(t *testing.T) {
+	const text = `{"jobs": [{"job_id": 7, "user": "ada", "partition": "main", "allocation_nodes": 1, "state": {"current": ["COMPLETED"]}, "required": {"CPUs": 4},
+ "time": {"submission": 1700000000, "eligible": 1700000000, "start": 1700000010, "end": 1700000070, "elapsed": 60, "limit": {"set": true, "infinite": false, "number": 10}},
+ "tres": {"allocated": [{"type": "cpu", "name": "", "count": 8}], "requested": [{"type": "node", "name": "", "count": 1}]}}], "meta": {"plugin": {}}}`
+	for _, name := range []string{"jobs.json", "jobs.txt", "history"} {
+		l, err := inspect(t, name, text)
+		if err != nil || l.Jobs != 1 || !l.Requested || l.Format.Name != "sacct" || l.Greatest.Cores != 8 {
+			t.Errorf("%s: %+v, %v", name, l, err)
+		}
+		if said := strings.Join(l.arguments(), " "); !strings.Contains(said, `format = "sacct"`) {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+	if _, err := inspect(t, "jobs.json", text[:len(text)-60]); err == nil || !strings.Contains(err.Error(), "it was cut off") {
+		t.Errorf("the error is %v", err)
 	}
 }

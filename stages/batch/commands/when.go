@@ -276,6 +276,11 @@ func queueOf(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOptio
 			return q, &command.Error{Code: command.ExitInvalid, Err: err}
 		}
 	}
+	if t.InUTC && (q.Dated || o.live) {
+		return q, &command.Error{Code: command.ExitInvalid,
+			Err:  errors.New("the log counts seconds since 1970, and the queue has dates by the clock of the cluster"),
+			Hint: "print the log with  sacct -a -X -D --parsable2  and dates, or the queue with SLURM_TIME_FORMAT=%s"}
+	}
 	q, left := t.OnClock(q)
 	notes = append(notes, left...)
 	for _, note := range notes {

@@ -18,10 +18,10 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// easy is a policy that backfills by requested times; slurm is a policy with the rules of a batch system.
+// easy is a policy that backfills by requested times; slurmRules is a policy with the rules of a batch system.
 var (
-	easy  = policy.Policy{Order: "fcfs", Backfill: "easy"}
-	slurm = policy.Policy{Order: batch.Multifactor, Backfill: batch.Periodic, Nodes: batch.Filled,
+	easy       = policy.Policy{Order: "fcfs", Backfill: "easy"}
+	slurmRules = policy.Policy{Order: batch.Multifactor, Backfill: batch.Periodic, Nodes: batch.Filled,
 		Settings: policy.Settings{"weight_age": 1000.0, "weight_fair_share": 10000.0, "half_life": time.Hour},
 		Blocks: []schema.Settings{
 			{Name: "partition", Label: "left", Args: map[string]any{"nodes": []string{"n1"}, "tier": 1, "factor": 1}},
@@ -74,7 +74,7 @@ func TestByHand(t *testing.T) {
 	log = append(log, job(10, "ada", "left", 100*minute, 100*minute, 20*minute, 40*minute, 4),
 		job(11, "bob", "left", 101*minute, 130*minute, 5*minute, 10*minute, 2),
 		job(12, "bob", "right", 105*minute, 105*minute+time.Second, 5*minute, 10*minute, 2))
-	tw := twinOf(t, slurm, 4, log)
+	tw := twinOf(t, slurmRules, 4, log)
 	q := tw.QueueAt(105 * minute)
 	if len(q.Jobs) != 3 || q.Jobs[0].Waits() || !q.Jobs[1].Waits() || !q.Jobs[2].Waits() {
 		t.Fatalf("the queue is %+v", q.Jobs)
@@ -103,7 +103,7 @@ func TestDependencies(t *testing.T) {
 		at := time.Duration(i) * 10 * minute
 		log = append(log, job(i, "ada", "left", at, at, 10*minute, 10*minute, 1))
 	}
-	tw := twinOf(t, slurm, 4, log)
+	tw := twinOf(t, slurmRules, 4, log)
 	q := Queue{At: 100 * minute}
 	for i, start := range []time.Duration{95 * minute, 98 * minute, scheduler.Never} {
 		q.Jobs = append(q.Jobs, Queued{job(20+i, "ada", "left", 90*minute, 0, 0, 10*minute, 1).Job, start})
@@ -124,7 +124,7 @@ func TestDraws(t *testing.T) {
 		log = append(log, job(i, "ada", "left", at, at, 12*time.Second, minute, 1),
 			job(1000+i, "bob", "left", at, at, 48*time.Second, minute, 1))
 	}
-	p := twinOf(t, slurm, 4, log).known(200 * minute)
+	p := twinOf(t, slurmRules, 4, log).known(200 * minute)
 	r := rand.New(rand.NewPCG(1, 2))
 	mean := func(j logged, ran time.Duration) (sum float64) {
 		for range 2000 {
@@ -161,7 +161,7 @@ func TestArrivals(t *testing.T) {
 			}
 		}
 	}
-	p := twinOf(t, slurm, 4, log).known(28*24*time.Hour - time.Second)
+	p := twinOf(t, slurmRules, 4, log).known(28*24*time.Hour - time.Second)
 	jobs, runs := p.arrivals((28+7)*24*time.Hour, rand.New(rand.NewPCG(1, 2)))
 	if len(jobs) < 80 || len(jobs) > 120 || len(runs) != len(jobs) {
 		t.Errorf("%d jobs arrive in a week, want about 100", len(jobs))
@@ -301,7 +301,7 @@ func TestRefused(t *testing.T) {
 // TestLeftOut: a waiting job gets no start if it is held, or waits for a job that has no start or is not in the queue.
 // It also gets none if the twin does not have its limit, reservation, partition or feature. All other jobs get a start.
 func TestLeftOut(t *testing.T) {
-	p := slurm
+	p := slurmRules
 	p.Blocks = append(slices.Clone(p.Blocks), schema.Settings{Name: "qos", Label: "low", Args: map[string]any{"group_cores": 4}},
 		schema.Settings{Name: "account", Label: "art", Args: map[string]any{}, Blocks: []schema.Settings{
 			{Name: "user", Label: "ada", Args: map[string]any{"max_jobs": 2}}}})

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 	"github.com/tfexp/tfexp/stages/batch"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -25,9 +26,11 @@ type Twin struct {
 	divides   bool
 	// Origin is the instant of the log's clock from which its times count, since 1970; 0 if it is not known.
 	Origin time.Duration
-	log    []logged // by arrival
-	past   *batch.Priorities
-	heard  []scheduler.Event // events of the log that are not yet counted in past
+	// InUTC reports whether the log's clock is UTC, and not the clock of the cluster.
+	InUTC bool
+	log   []logged // by arrival
+	past  *batch.Priorities
+	heard []scheduler.Event // events of the log that are not yet counted in past
 }
 
 // logged is a job of the log with its recorded start and end, which are Never if they are not known.
@@ -59,7 +62,7 @@ func New(c experiment.Cell) (*Twin, error) {
 	case trace.Waits == nil || trace.RunTimes == nil:
 		return nil, fmt.Errorf("%s does not have when its jobs started and ended", trace.File)
 	}
-	t.Origin = trace.Origin
+	t.Origin, t.InUTC = trace.Origin, slices.Contains(trace.Assumed, slurm.InUTC)
 	for i := range trace.Jobs {
 		j := logged{trace.Jobs[i], never, never}
 		if trace.Waits[i] >= 0 {
@@ -115,6 +118,8 @@ func (t *Twin) hear(at time.Duration) {
 type Queue struct {
 	At   time.Duration
 	Jobs []Queued
+	// Dated reports whether the instants were read from dates, which are by the clock of the cluster.
+	Dated bool
 	// Without has the waiting jobs whose starts cannot be predicted.
 	Without []WithoutStart
 	// Limits has the limits that keep jobs waiting, by job.

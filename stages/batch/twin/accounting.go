@@ -29,11 +29,13 @@ const Fields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,Timel
 var _ = formats.Register(&formats.Format{
 	Name: "accounting", Rank: 19,
 	Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.GPUs | formats.Users,
-	Doc: "The output of Slurm's `sacct -a -X -P -D -o " + Fields + "`, for policies with partitions and accounts. A " +
+	Doc: "The output of Slurm's `sacct -a -X -P -D -o " + Fields + "`, or of `sacct -a -X -D --json`, for policies with " +
+		"partitions and accounts. A " +
 		"job has the account, partition, quality of service, time limit and features in the file, and the policy " +
 		"divides its cores over nodes. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs are required. " +
 		"A job's class is its partition. Jobs that never started are left out. If a job was started several times, " +
-		"its last start counts.",
+		"its last start counts. Instants in JSON are in UTC. Slurm before version 23.11 writes the time of " +
+		"eligibility as the start in JSON: the start then follows from the end and the run time.",
 	Args: []schema.Arg{{
 		Name: "cluster", Type: schema.String, DefaultDoc: "the only one of the file.",
 		Doc: "The cluster whose jobs are read, if the file has the column `Cluster`. Jobs of other " +
@@ -89,7 +91,8 @@ type accounting struct {
 	unbound  int                      // jobs that have their default limit
 	order    logs.DayOrder            // order of day and month in dates that end with the year
 	compact  logs.CompactDates
-	reading  int // line of the present row
+	reading  int  // line of the present row
+	numbers  bool // whether instants are numbers, and not dates
 	// Number of jobs with a constraint that is not understood, and the first such constraint.
 	constrained int
 	constraint  string
@@ -140,7 +143,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	if a.limits, err = parseLimits(formats.Option[[]schema.Setting](o, "default_limit", nil)); err != nil {
 		return workload.Trace{}, err
 	}
-	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head,
+	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachJob}.EachRow(file, r, o.Lenient, a.head,
 		func(line int, fields []string) error {
 			if a.hold(line, fields) {
 				return nil
@@ -204,6 +207,9 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	if a.others > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("rows of other clusters than %s (%d, as of %s) are left out",
 			a.own, a.others, a.second))
+	}
+	if a.numbers {
+		a.Assumed = append(a.Assumed, slurm.InUTC)
 	}
 	if a.reused > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d) count as "+
@@ -354,6 +360,7 @@ func (a *accounting) instant(fields []string, column string) (time.Duration, err
 	}
 	a.compact.Add(text, a.reading, true)
 	at, err := logs.ParseInstant(a.order.In(text), time.Second)
+	a.numbers = a.numbers || !logs.IsDate(text)
 	if err == nil && strings.Contains(text, ".") && !logs.IsDate(text) {
 		err = fmt.Errorf("%q is neither a whole number of seconds nor a date", text)
 	}

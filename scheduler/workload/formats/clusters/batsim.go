@@ -72,6 +72,10 @@ func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, er
 	if len(w.Jobs) > 0 {
 		var first map[string]json.RawMessage
 		_ = json.Unmarshal(w.Jobs[0], &first) // an error in it is reported below
+		if first["id"] == nil && first["job_id"] != nil {
+			return workload.Trace{}, fmt.Errorf("%s: it is JSON of Slurm, and not of Batsim: for a log of sacct, write  "+
+				"format = \"sacct\"  or  format = \"accounting\"", file)
+		}
 		if said, _ := unused("batsim", "")(slices.Sorted(maps.Keys(first))); said != "" {
 			b.Assumed = append(b.Assumed, "of jobs "+said)
 		}

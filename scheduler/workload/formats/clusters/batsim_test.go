@@ -85,3 +85,11 @@ func (blanks) Read(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
+
+// TestBatsimOfSlurm names the format of a log of sacct in JSON, whose name ends as those of Batsim.
+func TestBatsimOfSlurm(t *testing.T) {
+	_, err := formats.Of("log.json").Read("log.json", strings.NewReader(`{"jobs": [{"job_id": 1, "time": {"submission": 1700000000}}]}`), formats.Options{})
+	if err == nil || !strings.Contains(err.Error(), `log.json: it is JSON of Slurm, and not of Batsim: for a log of sacct, write  format = "sacct"`) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,13 +1,17 @@
 package clusters
 
 import (
+	"bufio"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/fields"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // unused returns a Layout.Unused function for a reader of a table of fields.
@@ -19,11 +23,11 @@ func unused(table, reader string) func([]string) (string, error) {
 var _ = formats.Register(&formats.Format{
 	Name: "sacct", Rank: 17, Holds: formats.TableHolds,
 	Doc: "The output of `sacct --parsable2` (or `--parsable`) on your cluster, with a line of column " +
-		"names: `sacct -a -X -P -o " +
+		"names, or of `sacct --json`: `sacct -a -X -P -o " +
 		"JobID,User,Partition,Submit,Start,End,TimelimitRaw,ReqCPUS,ReqMem,AllocTRES,NNodes,State`, for " +
 		"example. A job's class is its partition. Steps of jobs, and jobs that have not started or not ended, " +
 		"are left out and counted. Without `-X`, and with `MaxRSS,NTasks`, steps show how much memory jobs " +
-		"used, and the report compares it with `ReqMem`.",
+		"used, and the report compares it with `ReqMem`. In JSON, steps are not read.",
 	Begins: func(line string) bool {
 		names := strings.Split(line, "|")
 		if slurm.FixedWidth(line) { // let the reader return its error, with the remedy
@@ -31,24 +35,38 @@ var _ = formats.Register(&formats.Format{
 		}
 		return slices.Contains(names, "Submit") && (slices.Contains(names, "JobID") || slices.Contains(names, "JobIDRaw"))
 	},
-	Args: formats.TableSchema(),
-	Reader: (&formats.Layout{
-		Unused:    unused("sacct", "sacct"),
-		Separator: '|', Rows: slurm.EachRow, Memory: slurm.ParseReqMem, GPUs: slurm.GPUs, Slurm: true, RequestedUnit: time.Minute,
-		Columns: map[string][]string{
-			formats.FactJob: {"JobID", "JobIDRaw"}, formats.FactUser: {"User"}, formats.FactClass: {"Partition"},
-			formats.FactArrival: {"Submit"},
-			formats.FactRunTime: {"ElapsedRaw", "Elapsed"}, formats.FactStart: {"Start"}, formats.FactEnd: {"End"},
-			formats.FactRequested: {"TimelimitRaw", "Timelimit"}, formats.FactThreads: {"AllocCPUS", "ReqCPUS", "NCPUS"},
-			formats.FactGPUs: {"AllocTRES", "ReqTRES", "ReqGRES"}, formats.FactNodes: {"NNodes", "AllocNodes", "ReqNodes"},
-			formats.FactMemory: {"ReqMem"},
-			formats.FactUsed:   {"MaxRSS"},
-		},
-		Tasks:  "NTasks",
-		Ignore: func(job string) bool { return strings.Contains(job, ".") },
-		Began:  true,
-	}).Read,
+	Args:   formats.TableSchema(),
+	Reader: readSacct,
 })
+
+// sacctLayout has the columns of sacct.
+var sacctLayout = &formats.Layout{
+	Unused:    unused("sacct", "sacct"),
+	Separator: '|', Rows: slurm.EachJob, Memory: slurm.ParseReqMem, GPUs: slurm.GPUs, Slurm: true, RequestedUnit: time.Minute,
+	Columns: map[string][]string{
+		formats.FactJob: {"JobID", "JobIDRaw"}, formats.FactUser: {"User"}, formats.FactClass: {"Partition"},
+		formats.FactArrival: {"Submit"},
+		formats.FactRunTime: {"ElapsedRaw", "Elapsed"}, formats.FactStart: {"Start"}, formats.FactEnd: {"End"},
+		formats.FactRequested: {"TimelimitRaw", "Timelimit"}, formats.FactThreads: {"AllocCPUS", "ReqCPUS", "NCPUS"},
+		formats.FactGPUs: {"AllocTRES", "ReqTRES", "ReqGRES"}, formats.FactNodes: {"NNodes", "AllocNodes", "ReqNodes"},
+		formats.FactMemory: {"ReqMem"},
+		formats.FactUsed:   {"MaxRSS"},
+	},
+	Tasks:  "NTasks",
+	Ignore: func(job string) bool { return strings.Contains(job, ".") },
+	Began:  true,
+}
+
+// readSacct reads the output of sacct, and says so if its instants are in UTC.
+func readSacct(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
+	in := bufio.NewReader(textfile.Unmarked(r))
+	begin, _ := in.Peek(in.Size())
+	trace, err := sacctLayout.Read(file, in, o)
+	if slurm.IsJSON(begin) {
+		trace.Assumed = append(trace.Assumed, slurm.InUTC)
+	}
+	return trace, err
+}
 
 var _ = formats.Register(&formats.Format{
 	Name: "squeue", Rank: 18, Holds: formats.TableHolds,

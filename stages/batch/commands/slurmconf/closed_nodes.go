@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 )
 
 // nodeClosure is a set of nodes that are reserved or down for some time, by the wall clock of the cluster.
@@ -17,6 +18,7 @@ type nodeClosure struct {
 	nodes      []string // names of nodes in the experiment
 	start, end time.Duration
 	down       bool
+	dated      bool // whether the times were dates
 	at         setting
 }
 
@@ -47,7 +49,7 @@ func (t *Twin) readReservations(path string) error {
 // reservation adds a reservation from its fields, and notes the parts that are not modeled.
 func (t *Twin) reservation(at setting, f map[string]string) {
 	t.judgeShown("scontrol show reservation", at, f)
-	c := nodeClosure{name: f["ReservationName"], at: at}
+	c := nodeClosure{name: f["ReservationName"], at: at, dated: logs.IsDate(f["StartTime"])}
 	var err error
 	if c.start, err = logs.ParseInstant(f["StartTime"], time.Second); err == nil {
 		c.end, err = logs.ParseInstant(f["EndTime"], time.Second)
@@ -98,7 +100,9 @@ func (t *sacctmgrTable) event(fields []string) {
 		return
 	}
 	c := nodeClosure{nodes: t.known(t.at, host), at: t.at, down: true, end: scheduler.Never}
-	start, err := logs.ParseInstant(t.get(fields, "TimeStart", "Time Start", "Start"), time.Second)
+	begin := t.get(fields, "TimeStart", "Time Start", "Start")
+	c.dated = logs.IsDate(begin)
+	start, err := logs.ParseInstant(begin, time.Second)
 	if end := t.get(fields, "TimeEnd", "Time End", "End"); err == nil && end != "Unknown" && end != "" {
 		c.end, err = logs.ParseInstant(end, time.Second)
 	}
@@ -108,6 +112,25 @@ func (t *sacctmgrTable) event(fields []string) {
 	}
 	if c.start = start; len(c.nodes) > 0 && !strings.HasPrefix(state, "MAINT") {
 		t.closures = append(t.closures, c)
+	}
+}
+
+// checkClocks finds reservations and events with dates beside a log that counts seconds, and the reverse: how far the
+// clocks are apart is not known.
+func (t *Twin) checkClocks() {
+	numbers := slices.Contains(t.trace.Assumed, slurm.InUTC)
+	if numbers {
+		t.unmodeled(setting{file: t.log}, "the log: "+slurm.InUTC)
+	}
+	for _, c := range t.closures {
+		if t.log != "" && c.dated == numbers {
+			form := []string{"dates", "seconds since 1970"}
+			if numbers {
+				slices.Reverse(form)
+			}
+			t.problem(c.at, "its times are %s, and those of the log %s are %s: print the log by  sacct --parsable2, and both with the same "+
+				"SLURM_TIME_FORMAT", form[1], t.log, form[0])
+		}
 	}
 }
 

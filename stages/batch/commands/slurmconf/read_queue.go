@@ -119,7 +119,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 	for _, why := range read.order {
 		notes = append(notes, fmt.Sprintf("%s: %d jobs", why, read.left[why]))
 	}
-	q.At, q.Jobs, q.Without = max(read.now, read.last), read.jobs, read.without
+	q.At, q.Jobs, q.Without, q.Dated = max(read.now, read.last), read.jobs, read.without, read.dated
 	q.Limits, q.Unmet = read.limits, read.unmet
 	return q, notes, err
 }
@@ -159,6 +159,7 @@ type queueReader struct {
 	cluster   string              // the line CLUSTER: of squeue -M
 	said      []string            // notes about the columns
 	dates     logs.DayOrder       // order of day and month in dates that end with the year
+	dated     bool                // whether instants are dates
 	held      []heldJob           // jobs with such dates, until the order is known
 	compact   logs.CompactDates
 }
@@ -314,6 +315,7 @@ func (q *queueReader) job(f map[string]string, line int) (err error) {
 		if text := get(name); text != "" && err == nil {
 			q.compact.Add(text, line, true)
 			at, err = logs.ParseInstant(q.dates.In(text), time.Second)
+			q.dated = q.dated || logs.IsDate(text)
 			if err == nil && strings.Contains(text, ".") && !logs.IsDate(text) {
 				err = fmt.Errorf("%q is neither a whole number of seconds nor a date", text)
 			}

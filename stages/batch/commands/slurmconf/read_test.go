@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -330,5 +331,50 @@ func TestClosures(t *testing.T) {
 	}
 	if _, problems := decode.File(file, decode.Options{}); len(problems) > 0 {
 		t.Errorf("%v", problems)
+	}
+}
+
+// TestJSONLog reads a log of sacct in JSON as the text, and refuses dates beside its seconds since 1970.
+func TestJSONLog(t *testing.T) {
+	const json = `{"jobs": [
+{"job_id": 1, "array": {"job_id": 0, "task_id": {"set": false, "infinite": false, "number": 0}}, "user": "ada", "account": "physics", "partition": "main", "qos": "normal",
+ "cluster": "demo", "allocation_nodes": 1, "state": {"current": ["COMPLETED"]}, "required": {"CPUs": 4},
+ "time": {"submission": 1767225600, "eligible": 1767225600, "start": 1767225610, "end": 1767225660, "elapsed": 50, "suspended": 0, "limit": {"set": true, "infinite": false, "number": 10}},
+ "tres": {"allocated": [{"type": "cpu", "name": "", "id": 1, "count": 4}], "requested": [{"type": "cpu", "name": "", "id": 1, "count": 4}]}},
+{"job_id": 2, "user": "ada", "account": "physics", "partition": "main", "qos": "normal", "cluster": "demo", "allocation_nodes": 0, "state": {"current": ["CANCELLED"]},
+ "required": {"CPUs": 4}, "time": {"submission": 1767225601, "start": 0, "end": 1767225700, "elapsed": 0, "limit": {"set": true, "infinite": false, "number": 10}},
+ "tres": {"allocated": [], "requested": []}}
+]}`
+	const events = "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n"
+	dir := write(t, map[string]string{"slurm.conf": conf, "sacct.json": json, "sacct.txt": jobs,
+		"dates.txt": events + "demo|n3|2025-12-31T00:00:00|2026-01-01T00:01:00|DOWN|fan|root\n", "seconds.txt": events + "demo|n3|1767139200|1767225660|DOWN|fan|root\n"})
+	read := func(files ...string) (*Twin, error) {
+		for i := range files {
+			files[i] = filepath.Join(dir, files[i])
+		}
+		return ReadTwin(filepath.Join(dir, "slurm.conf"), files)
+	}
+	text, err := read("sacct.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, files := range [][]string{{"sacct.json"}, {"seconds.txt", "sacct.json"}} {
+		other, err := read(files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := text.trace.Jobs, other.trace.Jobs; len(b) != 1 || !reflect.DeepEqual(a[0].Submission(), b[0].Submission()) || a[0].Threads != b[0].Threads ||
+			other.trace.Waits[0] != text.trace.Waits[0] || other.trace.RunTimes[0] != text.trace.RunTimes[0] || other.trace.Origin != text.trace.Origin {
+			t.Errorf("the jobs are %+v, want %+v", other.trace, text.trace)
+		}
+		if said := strings.Join(other.Unmodeled, "\n"); !strings.Contains(said, "hours of the day are in UTC") {
+			t.Errorf("it says %s", said)
+		}
+	}
+	if _, err = read("sacct.json", "dates.txt"); err == nil || !strings.Contains(err.Error(), "dates.txt:2: its times are dates, and those of the log ") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err = read("sacct.txt", "seconds.txt"); err == nil || !strings.Contains(err.Error(), "seconds.txt:2: its times are seconds since 1970, and those of the log ") {
+		t.Errorf("the error is %v", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/batch"
 	"github.com/tfexp/tfexp/stages/language"
@@ -81,7 +82,8 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 			}
 			continue
 		}
-		if !slices.Contains(strings.Split(head, "|"), "JobID") {
+		json := slurm.IsJSON([]byte(head))
+		if !json && !slices.Contains(strings.Split(head, "|"), "JobID") {
 			if err := readTables(t.clusterModel, t.tables, path); err != nil {
 				return nil, err
 			}
@@ -91,7 +93,7 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 			return nil, fmt.Errorf("%s and %s are both logs of sacct: give one", t.log, path)
 		}
 		options := formats.Options{Args: map[string]any{"default_memory": t.defaultMemory(), "default_limit": t.defaultLimits()}}
-		if own := t.get("ClusterName", ""); own != "" && slices.Contains(strings.Split(head, "|"), "Cluster") {
+		if own := t.get("ClusterName", ""); own != "" && (json || slices.Contains(strings.Split(head, "|"), "Cluster")) {
 			t.cluster, options.Args["cluster"] = own, own
 		}
 		err = readText(path, func(text io.Reader) (err error) {
@@ -105,6 +107,7 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 	}
 	t.tables.check(t.clusterModel)
 	t.checkLogJobs()
+	t.checkClocks()
 	return t, join(t.Problems)
 }
 
