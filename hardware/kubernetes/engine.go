@@ -36,6 +36,12 @@ type Engine struct {
 	blind         chan struct{}  // closed when the watch of pods has failed
 	blindness     error          // why it failed, once blind is closed
 
+	turn sync.Mutex // held while the scheduler acts on a job, and while a job starts to be renewed
+	// renewals has how often jobs with roles were renewed, by job. An element of renewing is closed when the job has
+	// started again. Both are guarded by turn.
+	renewals map[int]int
+	renewing map[int]chan struct{}
+
 	mu      sync.Mutex // guards what follows
 	nodes   []string   // names in the cluster, by node of the hardware
 	objects map[programKey]*madeJob
@@ -72,7 +78,7 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 	e := &Engine{
 		cluster: k, hw: task.Hardware, warnings: task.Warn,
 		run: s.id, id: hex.EncodeToString(name[:]), cell: label(task.Cell), folder: s.run.Dir, nodes: nodes,
-		objects: map[programKey]*madeJob{}, services: map[int]string{}, started: map[string]*program{},
+		objects: map[programKey]*madeJob{}, services: map[int]string{}, renewals: map[int]int{}, renewing: map[int]chan struct{}{}, started: map[string]*program{},
 		blind: make(chan struct{}),
 	}
 	var core apiResources

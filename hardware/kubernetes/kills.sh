@@ -4,7 +4,8 @@
 #
 #   make build; eval "$(.ci/kubernetes start)"; hardware/kubernetes/kills.sh
 #
-# KILLS (6) is how many kills there are, SEED chooses them.
+# KILLS (6) is how many kills there are, SEED chooses them. With ROLES=1 one of the jobs has roles, and no policy leaves
+# the order to the cluster.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 root=$PWD tfexp=$PWD/bin/tfexp kills=${KILLS:-6} seed=${SEED:-$RANDOM}
@@ -18,6 +19,15 @@ resumed=0 whole=0
 
 fail() { echo "kills.sh: $* (SEED=$seed)" >&2; exit 1; }
 
+roles='job "parts" {
+  builtin "mlp" { hidden = [32] }
+  epochs = 20
+  role "worker" { count = 1 }
+  role "ps" {
+    count   = 1
+    threads = 0
+  }
+}'
 cat >"$dir/kills.hcl" <<HCL
 experiment "kills" { replicates = 2 }
 job "long" {
@@ -30,8 +40,10 @@ job "short" {
   epochs  = 10
   threads = 1
 }
+${ROLES:+$roles}
 workload "mixed" {
   submit { job = job.long }
+  ${ROLES:+submit { job = job.parts \}}
   submit {
     job   = job.short
     count = 2
@@ -51,7 +63,7 @@ policy "las" {
   order   = "las"
   quantum = "6s"
 }
-policy "cluster" { order = "cluster" }
+$([ -n "${ROLES:-}" ] || echo 'policy "cluster" { order = "cluster" }')
 HCL
 
 # hit kills something, after a time; PID is tfexp's process.
@@ -99,6 +111,6 @@ while [ "$kills" -gt 0 ] || [ ! -e "$dir/whole" ]; do
   [ $code = 0 ] || resumed=$((resumed + 1))
 done
 (cd "$dir" && "$tfexp" check results >"$dir/log" 2>&1) || fail "the results are not right: $(cat "$dir/log")"
-left=$(kubectl --context admin get jobs,pods,secrets -A -l app.kubernetes.io/managed-by=tfexp -o name)
+left=$(kubectl --context admin get jobs,pods,services,secrets -A -l app.kubernetes.io/managed-by=tfexp -o name)
 [ -z "$left" ] || fail "left in the cluster: $left"
 echo "$whole whole experiments, resumed $resumed times; kills:$(for kind in "${!count[@]}"; do echo -n " ${count[$kind]} $kind"; done)"

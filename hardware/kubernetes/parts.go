@@ -4,9 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
+	placed "github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // A job with roles has one Job for each part, so that each part has its own size and node. The pods get their addresses
@@ -52,4 +55,90 @@ func (e *Engine) serve(p *program, o *madeJob) error {
 		// Parts look for each other before they are ready.
 		"spec": tree{"clusterIP": "None", "publishNotReadyAddresses": true, "selector": map[string]string{labelService: p.service}}}
 	return e.do(e.ctx, create, nil)
+}
+
+// partLost reports whether the pod of a part was taken away, and its job cannot go on without the part.
+func (l *podLife) partLost(pod *pod, gone bool) bool {
+	if pod == nil || disturbed(pod) == "" && !(gone && !pod.over()) && (l.seen == "" || l.seen == pod.Metadata.UID) {
+		return false
+	}
+	return l.p.Lead || !slices.ContainsFunc(l.p.Job.Roles, func(r scheduler.Role) bool {
+		return r.Name == l.p.part.Role && r.Elastic && !r.Vital
+	})
+}
+
+// renew makes all parts of a job save their work and end, and starts them again: they have lost their connections to a
+// part. It returns false if it has done so too often. It does nothing if the job is to end or to pause.
+func (e *Engine) renew(p *program, why string) bool {
+	for !e.turn.TryLock() { // the scheduler may wait for the end of p
+		if e.stopped(p) {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	defer e.turn.Unlock()
+	if e.stopped(p) {
+		return true
+	}
+	if e.renewals[p.Number]++; e.renewals[p.Number] > mostLost {
+		return false
+	}
+	e.warn(p.Number, evictionCode, p.key.part+": "+why+"; all parts of the job start again from its last checkpoint")
+	var parts []scheduler.Part
+	for _, q := range e.Programs(p.Number) {
+		parts = append(parts, e.Part(q))
+	}
+	_ = e.Jobs.Pause(p.Number) // it fails only when the engine is closed
+	done := make(chan struct{})
+	e.renewing[p.Number] = done
+	e.calls.Go(func() {
+		defer close(done)
+		if err := e.move(p); err != nil {
+			e.Break(unavailable(err))
+		}
+		_ = e.Jobs.Resume(p.Number, scheduler.Grant{Layout: &placed.Layout{Parts: parts}})
+	})
+	return true
+}
+
+// act waits for the end of a job's renewal, so that the scheduler can act on the job. The caller calls end afterwards.
+func (e *Engine) act(job int) (end func()) {
+	for {
+		e.turn.Lock()
+		done := e.renewing[job]
+		if done == nil {
+			return e.turn.Unlock
+		}
+		delete(e.renewing, job)
+		e.turn.Unlock()
+		<-done
+	}
+}
+
+// Pause, Resume, Resize, Reshape, Migrate and Stop implement scheduler.Engine and scheduler.Migrator.
+func (e *Engine) Pause(job int) error {
+	defer e.act(job)()
+	return e.Jobs.Pause(job)
+}
+
+func (e *Engine) Resume(job int, g scheduler.Grant) error {
+	defer e.act(job)()
+	return e.Jobs.Resume(job, g)
+}
+
+func (e *Engine) Resize(job int, g scheduler.Grant) error {
+	defer e.act(job)()
+	return e.Jobs.Resize(job, g)
+}
+
+func (e *Engine) Reshape(job int, g scheduler.Grant) error {
+	defer e.act(job)()
+	return e.Jobs.Reshape(job, g)
+}
+
+func (e *Engine) Migrate(job int, g scheduler.Grant) error { return e.Resize(job, g) }
+
+func (e *Engine) Stop(job int) error {
+	defer e.act(job)()
+	return e.Jobs.Stop(job)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,14 +127,16 @@ func await(t *testing.T, what string, ready func() bool) {
 	t.Fatalf("waited in vain for %s", what)
 }
 
-// A part whose pod is taken away ends the attempt of its job, because the other parts have lost their connection to it.
+// If the pod of a part is taken away, all parts of the job start again, because they have lost their connections to it.
 // A job with an elastic role continues without it.
 func TestLostPart(t *testing.T) {
 	for _, elastic := range []bool{false, true} {
 		t.Run(fmt.Sprint("elastic ", elastic), func(t *testing.T) {
 			f := newFake(t)
 			end := make(chan bool)
+			var starts atomic.Int32
 			f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+				starts.Add(1)
 				fmt.Fprintln(out, "runs")
 				select {
 				case <-end:
@@ -162,7 +165,19 @@ func TestLostPart(t *testing.T) {
 			f.evict("research", lost)
 			const why = "worker-1: the cluster took its pod away"
 			if !elastic {
-				if n := o.next(t, 10*time.Second); n.State != scheduler.Failed || !strings.HasPrefix(n.Reason, why) {
+				if w := <-o.warnings; w.code != evictionCode || !strings.HasPrefix(w.text, why) ||
+					!strings.HasSuffix(w.text, "; all parts of the job start again from its last checkpoint") {
+					t.Errorf("%+v", w)
+				}
+				if err := o.Pause(0); err != nil { // waits until the job has started again
+					t.Fatal(err)
+				}
+				if err := o.Resume(0, g); err != nil {
+					t.Fatal(err)
+				}
+				await(t, "another start of all parts", func() bool { return starts.Load() >= 6 && running(f) == 3 })
+				close(end)
+				if n := o.next(t, 10*time.Second); n.State != scheduler.Finished {
 					t.Errorf("it ended as %v: %s", n.State, n.Reason)
 				}
 				return
@@ -183,6 +198,16 @@ func TestLostPart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// running returns the number of running pods.
+func running(f *fakeCluster) (n int) {
+	for _, pod := range f.all("pods") {
+		if child(pod, "status")["phase"] == "Running" {
+			n++
+		}
+	}
+	return n
 }
 
 // Roles whose names differ only where host names cannot have different hosts.

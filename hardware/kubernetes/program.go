@@ -192,6 +192,8 @@ type podLife struct {
 // mostLost is how many pods of a program may be taken away before the job fails.
 const mostLost = 20
 
+var manyLost = fmt.Sprintf("more than %d of its pods were taken away", mostLost)
+
 // lookAfter is how long a pod may take to start before tfexp asks the cluster for the reason.
 const lookAfter = 2 * time.Second
 
@@ -262,6 +264,11 @@ func (l *podLife) step() (launch.Fate, bool) {
 	p.mu.Lock()
 	pod, gone, at, asked, killed := p.pod, p.gone, p.at, p.asked, p.killed
 	p.mu.Unlock()
+	if p.service != "" && !asked && l.partLost(pod, gone) {
+		if asked = e.renew(p, l.taken(pod)); !asked {
+			return l.failure(manyLost, nil)
+		}
+	}
 	if (asked || l.resize) && !l.cut {
 		l.cut = true
 		if p.adopted {
@@ -281,8 +288,6 @@ func (l *podLife) step() (launch.Fate, bool) {
 	switch {
 	case pod == nil:
 		return l.without(asked)
-	case p.service != "" && l.seen != "" && pod.Metadata.UID != l.seen: // the other parts need the pod that is lost
-		return l.failure(l.taken(nil), nil)
 	case pod.over() || gone:
 		return l.ended(pod, at, asked)
 	case pod.state().Running != nil:
@@ -452,7 +457,7 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 		return f, true
 	default:
 		if l.lost++; l.lost > mostLost {
-			return l.failure(fmt.Sprintf("%d of its pods were taken away", l.lost), nil)
+			return l.failure(manyLost, nil)
 		}
 		e.warn(p.Number, evictionCode, l.taken(pod)+"; another pod goes on from its last checkpoint")
 		e.drop(e.detach(p.key))
