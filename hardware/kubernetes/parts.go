@@ -83,7 +83,7 @@ func (e *Engine) renew(p *program, why string) bool {
 	if e.renewals[p.Number]++; e.renewals[p.Number] > mostLost {
 		return false
 	}
-	e.warn(p.Number, evictionCode, p.key.part+": "+why+"; all parts of the job start again from its last checkpoint")
+	e.warn(p.Number, evictionCode, p.key.part+": "+why+"; all parts of the job start again from "+e.resumePoint())
 	var parts []scheduler.Part
 	for _, q := range e.Programs(p.Number) {
 		parts = append(parts, e.Part(q))

@@ -148,7 +148,7 @@ func TestLostPart(t *testing.T) {
 			dir := t.TempDir()
 			j, g := withRoles(jobIn(dir, "a"))
 			j.Roles[0].Elastic, j.Roles[0].Min = elastic, 1
-			o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, twoNodes, j)
+			o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL), Checkpoints: "claim:c"}, twoNodes, j)
 			if err := o.Start(0, g); err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestLostPart(t *testing.T) {
 			const why = "worker-1: the cluster took its pod away"
 			if !elastic {
 				if w := <-o.warnings; w.code != evictionCode || !strings.HasPrefix(w.text, why) ||
-					!strings.HasSuffix(w.text, "; all parts of the job start again from its last checkpoint") {
+					!strings.HasSuffix(w.text, "; all parts of the job start again from the last checkpoint") {
 					t.Errorf("%+v", w)
 				}
 				if err := o.Pause(0); err != nil { // waits until the job has started again

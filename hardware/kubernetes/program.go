@@ -308,7 +308,7 @@ func (l *podLife) follow(pod *pod) {
 	if l.seen != "" { // the Job itself has replaced the last pod
 		_ = l.finish()
 		l.lost++
-		l.e.warn(l.p.Number, evictionCode, l.taken(nil)+"; another pod goes on from its last checkpoint")
+		l.e.warn(l.p.Number, evictionCode, l.taken(nil)+"; another pod starts from "+l.e.resumePoint())
 	}
 	if !l.ran {
 		l.e.Runs(l.p) // the time until the pod runs is no service
@@ -337,6 +337,14 @@ func (l *podLife) taken(pod *pod) string {
 		text = disturbed(pod)
 	}
 	return cmp.Or(text, "somebody deleted its pod")
+}
+
+// resumePoint says from where programs continue in another pod.
+func (e *Engine) resumePoint() string {
+	if e.set.Checkpoints == "" {
+		return "the beginning (checkpoints in the hardware block would keep its work)"
+	}
+	return "the last checkpoint"
 }
 
 // adapt passes changes of the control file and of the cores to a running pod: in place, if the cluster can.
@@ -459,7 +467,7 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 		if l.lost++; l.lost > mostLost {
 			return l.failure(manyLost, nil)
 		}
-		e.warn(p.Number, evictionCode, l.taken(pod)+"; another pod goes on from its last checkpoint")
+		e.warn(p.Number, evictionCode, l.taken(pod)+"; another pod starts from "+e.resumePoint())
 		e.drop(e.detach(p.key))
 		if err := e.move(p); err != nil {
 			return l.failure("its pod was taken away, and no other could be started", err)
