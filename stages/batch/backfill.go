@@ -22,6 +22,7 @@ type backfillRound struct {
 	slide        slide
 	reservedFrom []time.Duration // by node: the start of its earliest reservation; never if none
 	idle         []int32         // nodes with free cores
+	idleCores    int32           // at the start of the round
 	startable    []int32         // jobs that may start on idle nodes
 	searched     bitmap          // the nodes of a job's last search for a start
 
@@ -94,16 +95,16 @@ func (p *periodic) backfill() error {
 
 // startable returns the waiting jobs for which enough resources are free now, in the order of the queue.
 func (p *periodic) startable(waiting scheduler.WaitingJobs) []int32 {
-	idle := queue.Limit{Window: scheduler.Never}
-	p.round.idle = p.round.idle[:0]
+	p.round.idle, p.round.idleCores = p.round.idle[:0], 0
 	for v, room := range p.Machine().Free() {
 		if p.round.reservedFrom[v] = never; room.Cores > 0 {
 			p.round.idle = append(p.round.idle, int32(v))
-			idle.Free += room.Cores
+			p.round.idleCores += room.Cores
 		}
 	}
 	p.round.startable = p.round.startable[:0]
-	for job := waiting.Peek(queue.Front, idle); job != queue.Nobody; job = waiting.Peek(waiting.KeyOf(job), idle) {
+	p.buffers.queue = waiting.First(p.buffers.queue[:0])
+	for _, job := range p.buffers.queue {
 		if m := p.member(job); m.eligible <= p.Now() && m.reason == "" && p.startsOn(job) {
 			p.round.startable = append(p.round.startable, job)
 		}
@@ -113,6 +114,9 @@ func (p *periodic) startable(waiting scheduler.WaitingJobs) []int32 {
 
 // startsOn reports whether a job may fit now on idle nodes that nobody has reserved until after the job's time limit.
 func (p *periodic) startsOn(job int32) bool {
+	if p.View.Job(job).Request() > p.round.idleCores { // this quick check excludes most jobs
+		return false
+	}
 	d, free := p.demand(job), p.Machine().Free()
 	end, units := p.round.start+d.limit, int32(0)
 	for _, v := range p.round.idle {
@@ -288,8 +292,11 @@ func (p *periodic) reserve(on bitmap, from, to time.Duration) {
 	to = max(p.floor(to, p.Resolution), from+p.Resolution)
 	p.round.cut(from)
 	p.round.cut(to)
-	on.each(func(v int) { p.round.reservedFrom[v] = min(p.round.reservedFrom[v], from) })
 	first := slices.IndexFunc(p.round.windows, func(w window) bool { return w.from >= from })
+	if first < 0 { // the reservation begins where the round stops planning
+		return
+	}
+	on.each(func(v int) { p.round.reservedFrom[v] = min(p.round.reservedFrom[v], from) })
 	last := first
 	for ; last < len(p.round.windows) && p.round.windows[last].to <= to; last++ {
 		p.round.windows[last].free.minus(on)

@@ -49,6 +49,7 @@ type buffers struct {
 	rooms     []cluster.Room
 	shares    []share
 	unitNodes []int32 // the node of each unit of a job
+	queue     []int32 // the waiting jobs, in order
 }
 
 func newPeriodic(s policy.Setup) *periodic {

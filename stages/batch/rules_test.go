@@ -107,6 +107,9 @@ func TestRules(t *testing.T) {
 		{"ends of running jobs are grouped for reservations", 3, policy.Settings{"backfill_grouping": 30 * time.Second},
 			nil, // the first group lasts to 90, so the third job is expected at 70, and the fourth ends before
 			[]ask{{0, 4, 39, 40, low}, {0, 4, 69, 70, low}, {1, 8, 9, 60, low}, {2, 4, 9, 50, low}}, []float64{0, 0, 40, 5}},
+		{"a job whose start is expected where a round stops planning delays no others", 2,
+			policy.Settings{"backfill_window": time.Minute}, nil, // the round at 5 plans up to 65
+			[]ask{{0, 4, 39, 64, low}, {2, 8, 9, 60, low}, {3, 1, 9, 90, low}}, []float64{0, 39, 5}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
