@@ -74,9 +74,7 @@ func (l *loop) moved(j *jobState) bool {
 // all. A paused job still has its memory, and needs no more.
 func (l *loop) needs(j *jobState, cores int32) (cluster.Room, int) {
 	if j.plain {
-		need := cluster.Room{Cores: cores}
-		l.extensions.limit(j, &need)
-		return need, 1
+		return l.extensions.limit(j, cluster.Room{Cores: cores}), 1
 	}
 	job := j.job
 	if l.roles.AskedAny() {
@@ -96,8 +94,7 @@ func (l *loop) needs(j *jobState, cores int32) (cluster.Room, int) {
 		}
 	}
 	need.Kind = max(need.Kind, l.alternatives.Kind(j.number))
-	l.extensions.limit(j, &need)
-	return need, count
+	return l.extensions.limit(j, need), count
 }
 
 // home returns the nodes on which a started job must stay; nil if it has not started.

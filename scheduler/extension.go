@@ -27,7 +27,7 @@ type extension interface {
 	// reached is called at that instant, or after it on a real clock. now is the present instant.
 	reached(now time.Duration)
 	// limit removes nodes on which a job may not start from need, the job's need per node.
-	limit(j *jobState, need *cluster.Room)
+	limit(j *jobState, need cluster.Room) cluster.Room
 	// beforeDispatch and afterDispatch are called once an instant: before the decisions, and after them.
 	beforeDispatch() error
 	afterDispatch() error
@@ -55,18 +55,18 @@ const (
 // noHooks is an extension that does nothing.
 type noHooks struct{}
 
-func (noHooks) arrived(*jobState) error                  { return nil }
-func (noHooks) notice(*Notice) (bool, error)             { return false, nil }
-func (noHooks) changed(*jobState, change, time.Duration) {}
-func (noHooks) attemptEnded(*jobState, *Notice) bool     { return false }
-func (noHooks) nextInstant() time.Duration               { return Never }
-func (noHooks) reached(time.Duration)                    {}
-func (noHooks) limit(*jobState, *cluster.Room)           {}
-func (noHooks) beforeDispatch() error                    { return nil }
-func (noHooks) afterDispatch() error                     { return nil }
-func (noHooks) pending() bool                            { return false }
-func (noHooks) stalled() (bool, error)                   { return false, nil }
-func (noHooks) finish() error                            { return nil }
+func (noHooks) arrived(*jobState) error                           { return nil }
+func (noHooks) notice(*Notice) (bool, error)                      { return false, nil }
+func (noHooks) changed(*jobState, change, time.Duration)          {}
+func (noHooks) attemptEnded(*jobState, *Notice) bool              { return false }
+func (noHooks) nextInstant() time.Duration                        { return Never }
+func (noHooks) reached(time.Duration)                             {}
+func (noHooks) limit(_ *jobState, need cluster.Room) cluster.Room { return need }
+func (noHooks) beforeDispatch() error                             { return nil }
+func (noHooks) afterDispatch() error                              { return nil }
+func (noHooks) pending() bool                                     { return false }
+func (noHooks) stalled() (bool, error)                            { return false, nil }
+func (noHooks) finish() error                                     { return nil }
 
 // extensions are the extensions of a run, in the order in which they are called.
 type extensions []extension
@@ -122,10 +122,11 @@ func (x extensions) at(instant time.Duration) extension {
 	return nil
 }
 
-func (x extensions) limit(j *jobState, need *cluster.Room) {
+func (x extensions) limit(j *jobState, need cluster.Room) cluster.Room {
 	for _, e := range x {
-		e.limit(j, need)
+		need = e.limit(j, need)
 	}
+	return need
 }
 
 func (x extensions) beforeDispatch() error {

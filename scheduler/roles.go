@@ -242,8 +242,7 @@ func (l *loop) lacks(j *jobState) []Part {
 func (l *loop) needOf(j *jobState, name string) cluster.Room {
 	r := j.job.Roles()[roleOf(j.job, name)]
 	need := cluster.Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU)}
-	l.extensions.limit(j, &need)
-	return need
+	return l.extensions.limit(j, need)
 }
 
 // reshape gives a running job the parts in g. The caller has already taken new resources from the

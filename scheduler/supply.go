@@ -45,7 +45,7 @@ type JobExtension interface {
 	Placed(JobView)
 	Leaves(JobView)
 	// Limit removes nodes on which a job may not start from need, the job's need per node.
-	Limit(job int32, need *cluster.Room)
+	Limit(job int32, need cluster.Room) cluster.Room
 }
 
 // Kernel is the scheduler as an Extension sees it.
@@ -129,10 +129,11 @@ func (f *ofFeature) changed(j *jobState, c change, work time.Duration) {
 	}
 }
 
-func (f *ofFeature) limit(j *jobState, need *cluster.Room) {
-	if f.jobs != nil {
-		f.jobs.Limit(j.number, need)
+func (f *ofFeature) limit(j *jobState, need cluster.Room) cluster.Room {
+	if f.jobs == nil {
+		return need
 	}
+	return f.jobs.Limit(j.number, need)
 }
 
 func (f *ofFeature) notice(n *Notice) (bool, error) { return f.Notice(n) }

@@ -93,11 +93,11 @@ func (s *Servers) From(v int32, need cluster.Room) time.Duration {
 }
 
 // Arrived, Started, Requeued, Ended and Limit implement scheduler.JobExtension.
-func (s *Servers) Arrived(int32)                 {}
-func (s *Servers) Started(int32)                 {}
-func (s *Servers) Requeued(int32, time.Duration) {}
-func (s *Servers) Ended(int32)                   {}
-func (s *Servers) Limit(int32, *cluster.Room)    {}
+func (s *Servers) Arrived(int32)                                 {}
+func (s *Servers) Started(int32)                                 {}
+func (s *Servers) Requeued(int32, time.Duration)                 {}
+func (s *Servers) Ended(int32)                                   {}
+func (s *Servers) Limit(_ int32, need cluster.Room) cluster.Room { return need }
 
 // Placed implements scheduler.JobExtension.
 func (s *Servers) Placed(j scheduler.JobView) { s.nodes.Occupy(j.Number(), j.Held().Cores) }

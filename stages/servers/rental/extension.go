@@ -49,7 +49,10 @@ func (x *renting) Served(j int32, served bool) { x.rental.serve(j, served, x.Now
 func (x *renting) Lost(j, node int32) { x.rental.lose(j, node) }
 
 // Limit implements scheduler.JobExtension.
-func (x *renting) Limit(j int32, need *cluster.Room) { need.Market = x.rental.bars(j) }
+func (x *renting) Limit(j int32, need cluster.Room) cluster.Room {
+	need.Market = x.rental.bars(j)
+	return need
+}
 
 // NextInstant implements scheduler.Extension.
 func (x *renting) NextInstant() time.Duration { return min(x.Servers.NextInstant(), x.rental.next()) }
