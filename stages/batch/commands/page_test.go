@@ -17,6 +17,22 @@ import (
 	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters" // swf
 )
 
+// writePart writes a file of the script that tests the command into a folder.
+func writePart(t *testing.T, dir, name string) string {
+	t.Helper()
+	script, err := os.ReadFile("../../../cmd/tfexp/testdata/script/when.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(script), "\n-- "+name+" --\n")
+	text, _, _ := strings.Cut(after, "\n-- ")
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestStartsPage serves the forecasts for a controller: a program that prints a running job, which has run for 100 of
 // its 600 s, and one that waits for it. Jobs of the log take half of the requested time.
 func TestStartsPage(t *testing.T) {
@@ -31,17 +47,8 @@ func TestStartsPage(t *testing.T) {
 		}
 		return path
 	}
-	script, err := os.ReadFile("../../../cmd/tfexp/testdata/script/when.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	part := func(name string) string {
-		_, after, _ := strings.Cut(string(script), "\n-- "+name+" --\n")
-		text, _, _ := strings.Cut(after, "\n-- ")
-		return text + "\n"
-	}
-	file := write(filepath.Join(dir, "log.hcl"), part("log.hcl"))
-	write(filepath.Join(dir, "log.swf"), part("log.swf"))
+	file := writePart(t, dir, "log.hcl")
+	writePart(t, dir, "log.swf")
 	t.Setenv("PATH", bin+":/bin:/usr/bin")
 	page, err := newPage(t.Context(), command.New(io.Discard, io.Discard), file)
 	if err != nil {

@@ -172,6 +172,7 @@ func when(a *command.App, file string, jobs []string, o *whenOptions) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	o.Progress = progressLines(a.Err)
 	if _, terminal := show.Columns(a.Err); terminal {
 		o.Progress = func(what string, done, all int) { fmt.Fprintf(a.Screen, "\r%s: %d of %d \x1b[K", what, done, all) }
 		defer fmt.Fprint(a.Screen, "\r\x1b[K")
@@ -180,6 +181,21 @@ func when(a *command.App, file string, jobs []string, o *whenOptions) error {
 		return backtest(ctx, a, t, o)
 	}
 	return printForecast(ctx, a, t, jobs, o)
+}
+
+// linePace is the shortest time before a line about the progress, and between two lines.
+var linePace = 2 * time.Second
+
+// progressLines prints progress as lines that fit in a log file.
+func progressLines(w io.Writer) forecast.Progress {
+	begun := time.Now()
+	last := begun
+	return func(what string, done, all int) {
+		if time.Since(last) >= linePace {
+			last = time.Now()
+			fmt.Fprintf(w, "%s: %d/%d in %s\n", what, done, all, live.Duration(last.Sub(begun)))
+		}
+	}
 }
 
 // readTwin reads the twin of a cluster from an experiment, and completes the options.

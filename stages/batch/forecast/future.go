@@ -37,34 +37,44 @@ func (d *drawing) futures(ctx context.Context, n int, progress Progress) ([][]ti
 	for i := range waits {
 		waits[i] = make([]time.Duration, n)
 	}
+	var done sync.Mutex
+	ended, part := 0, time.Duration(64)
+	one := func(ctx context.Context, f int) (needed time.Duration, err error) {
+		list, needed, err := d.future(ctx, f, part)
+		for i := range list {
+			waits[i][f] = list[i]
+		}
+		if progress != nil {
+			done.Lock()
+			ended++
+			progress("futures", ended, n)
+			done.Unlock()
+		}
+		return needed, err
+	}
+	part, err := one(ctx, 0) // the span that the first future needs is the first try of the others
+	if err != nil {
+		return nil, err
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	var done sync.Mutex
-	ended := 0
-	for f := range n {
+	for f := 1; f < n; f++ {
 		g.Go(func() error {
-			list, err := d.future(ctx, f)
-			for i := range list {
-				waits[i][f] = list[i]
-			}
-			if progress != nil {
-				done.Lock()
-				ended++
-				progress("futures", ended, n)
-				done.Unlock()
-			}
+			_, err := one(ctx, f)
 			return err
 		})
 	}
 	return waits, g.Wait()
 }
 
-// future simulates one future. If an asked job does not start, the simulation is repeated with a longer span and the
-// same draws: most futures need only the next arrivals.
-func (d *drawing) future(ctx context.Context, n int) (waits []time.Duration, err error) {
-	for part := time.Duration(64); part >= 1; part /= 4 {
+// future simulates one future, over a part of the horizon. If an asked job does not start, the simulation is repeated
+// with a longer span and the same draws: most futures need only the next arrivals. needed is the part that was enough.
+func (d *drawing) future(ctx context.Context, n int, part time.Duration) (
+	waits []time.Duration, needed time.Duration, err error,
+) {
+	for needed = part; ; needed /= 4 {
 		draws := workload.Stream(d.seed, "future", strconv.Itoa(n))
-		until := d.queue.At + d.horizon/part
+		until := d.queue.At + d.horizon/needed
 		runs := make([]time.Duration, len(d.queue.Jobs))
 		for i := range d.queue.Jobs {
 			j := &d.queue.Jobs[i]
@@ -76,11 +86,10 @@ func (d *drawing) future(ctx context.Context, n int) (waits []time.Duration, err
 		}
 		jobs, more := d.past.arrivals(until, rand.New(rand.NewPCG(draws.Uint64(), draws.Uint64())))
 		waits, err = d.simulate(ctx, d.seed+int64(n), runs, jobs, more, until)
-		if err != nil || !slices.Contains(waits, scheduler.Never) {
-			break
+		if err != nil || needed == 1 || !slices.Contains(waits, scheduler.Never) {
+			return waits, needed, err
 		}
 	}
-	return waits, err
 }
 
 // requested simulates the future in which every job uses its whole requested time, and no job arrives.
