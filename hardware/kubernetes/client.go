@@ -155,15 +155,23 @@ func (c *client) do(ctx context.Context, what call, into any) error {
 			}
 			return err
 		}
-		pause := waiting(err, tries)
-		if waited := time.Since(began); waited+pause > time.Duration(c.patience.Load()) {
+		wait := waiting(err, tries)
+		if waited := time.Since(began); waited+wait > time.Duration(c.patience.Load()) {
 			return &awayError{c.access.Server, waited, err}
 		}
-		select {
-		case <-ctx.Done():
+		if !pause(ctx, wait) {
 			return ctx.Err()
-		case <-time.After(pause):
 		}
+	}
+}
+
+// pause waits for a duration. It reports false if the context is done before.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
 

@@ -10,33 +10,30 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// permission is the right to make a call. optional says what does not work without it; empty if the engine does not
+// permission is the right to make some calls. optional says what does not work without it; empty if the engine does not
 // work at all.
 type permission struct {
-	verb, group, resource string
-	cluster               bool // for objects of the whole cluster
-	optional              string
+	verbs, group, resource string
+	cluster                bool // for objects of the whole cluster
+	optional               string
 }
 
 // permissions are all permissions that the engine uses. rbac.yaml grants the same.
 var permissions = []permission{
-	{verb: "list", resource: "nodes", cluster: true},
-	{verb: "create", group: "batch", resource: "jobs"}, {verb: "get", group: "batch", resource: "jobs"},
-	{verb: "list", group: "batch", resource: "jobs"}, {verb: "patch", group: "batch", resource: "jobs"},
-	{verb: "delete", group: "batch", resource: "jobs"},
-	{verb: "list", resource: "pods"}, {verb: "watch", resource: "pods"}, {verb: "patch", resource: "pods"},
-	{verb: "delete", resource: "pods"}, {verb: "get", resource: "pods/log"}, {verb: "list", resource: "events"},
-	{verb: "patch", resource: "pods/resize", optional: "jobs are restarted to change their size"},
-	{verb: "create", resource: "secrets", optional: "sensitive variables do not reach jobs"},
-	{verb: "patch", resource: "secrets", optional: "sensitive variables may not reach jobs"},
-	{verb: "list", resource: "secrets", optional: "Secrets of killed runs remain"},
-	{verb: "delete", resource: "secrets", optional: "Secrets of killed runs remain"},
-	{verb: "create", resource: "services", optional: "jobs with roles cannot run"},
-	{verb: "list", resource: "services", optional: "Services of killed runs remain until their Jobs end"},
-	{verb: "delete", resource: "services", optional: "Services of killed runs remain until their Jobs end"},
-	{verb: "get", group: "kueue.x-k8s.io", resource: "localqueues", optional: "policies cannot use queues of Kueue"},
-	{verb: "list", group: "kueue.x-k8s.io", resource: "workloads", optional: "waits in queues of Kueue are not explained"},
-	{verb: "list", resource: "pods", cluster: true, optional: "pods of other namespaces are not counted as load of nodes"},
+	{verbs: "list", resource: "nodes", cluster: true},
+	{verbs: "create get list patch delete", group: "batch", resource: "jobs"},
+	{verbs: "list watch patch delete", resource: "pods"},
+	{verbs: "get", resource: "pods/log"},
+	{verbs: "list", resource: "events"},
+	{verbs: "patch", resource: "pods/resize", optional: "jobs are restarted to change their size"},
+	{verbs: "create", resource: "secrets", optional: "sensitive variables do not reach jobs"},
+	{verbs: "patch", resource: "secrets", optional: "sensitive variables may not reach jobs"},
+	{verbs: "list delete", resource: "secrets", optional: "Secrets of killed runs remain"},
+	{verbs: "create", resource: "services", optional: "jobs with roles cannot run"},
+	{verbs: "list delete", resource: "services", optional: "Services of killed runs remain until their Jobs end"},
+	{verbs: "get", group: "kueue.x-k8s.io", resource: "localqueues", optional: "policies cannot use queues of Kueue"},
+	{verbs: "list", group: "kueue.x-k8s.io", resource: "workloads", optional: "waits in queues of Kueue are not explained"},
+	{verbs: "list", resource: "pods", cluster: true, optional: "pods of other namespaces are not counted as load of nodes"},
 }
 
 // doctorLimit is how long doctor waits for a cluster.
@@ -69,17 +66,17 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 	}
 	var lacks, less []string
 	for _, p := range permissions {
-		may, err := k.may(ctx, p)
-		if err != nil {
-			return warn("your permissions cannot be read: "+err.Error(), "kubectl auth can-i --list shows it")
-		}
-		if may {
-			continue
-		}
-		if p.optional != "" {
-			less = append(less, fmt.Sprintf("%s %s (without it, %s)", p.verb, p.resource, p.optional))
-		} else {
-			lacks = append(lacks, p.verb+" "+p.resource)
+		for verb := range strings.FieldsSeq(p.verbs) {
+			may, err := k.may(ctx, verb, p)
+			switch {
+			case err != nil:
+				return warn("your permissions cannot be read: "+err.Error(), "kubectl auth can-i --list shows it")
+			case may:
+			case p.optional == "":
+				lacks = append(lacks, verb+" "+p.resource)
+			default:
+				less = append(less, fmt.Sprintf("%s %s (without it, %s)", verb, p.resource, p.optional))
+			}
 		}
 	}
 	c.Text = fmt.Sprintf("Kubernetes %s at %s, namespace %s", version.GitVersion, k.access.Server, k.namespace)
@@ -116,10 +113,10 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 	return []hardware.Check{c}
 }
 
-// may reports whether the user has a permission.
-func (k *cluster) may(ctx context.Context, p permission) (bool, error) {
+// may reports whether the user may make calls with a verb.
+func (k *cluster) may(ctx context.Context, verb string, p permission) (bool, error) {
 	resource, sub, _ := strings.Cut(p.resource, "/")
-	what := tree{"verb": p.verb, "group": p.group, "resource": resource, "subresource": sub}
+	what := tree{"verb": verb, "group": p.group, "resource": resource, "subresource": sub}
 	if !p.cluster {
 		what["namespace"] = k.namespace
 	}

@@ -233,13 +233,10 @@ func parseToleration(text string) (toleration, error) {
 
 // tolerations are the tolerations of pods.
 func (s *settings) tolerations() []toleration {
-	var list []toleration
-	for _, text := range s.Tolerations {
-		if t, err := parseToleration(text); err == nil { // decode has reported the errors
-			list = append(list, t)
-		}
-	}
-	return list
+	return schema.Each(s.Tolerations, func(text string) toleration {
+		t, _ := parseToleration(text) // decode has reported the errors
+		return t
+	})
 }
 
 // parseVolume reads a volume: "claim:NAME" or "host:/path", with ":ro" at the end for a read-only volume.

@@ -66,33 +66,28 @@ func (o *output) copy(stream io.Reader, live bool) error {
 // over reports whether the pod has ended. An error means that the user may not read logs.
 func (o *output) read(ctx context.Context, k *cluster, name string, over func() bool) error {
 	began := time.Now() // first try since the last answer
-	for tries := 0; ; tries++ {
+	for tries := 0; ctx.Err() == nil; tries++ {
 		query := url.Values{"follow": {"true"}, "timestamps": {"true"}}
 		if !o.last.IsZero() {
 			query.Set("sinceTime", o.last.UTC().Truncate(time.Second).Format(time.RFC3339))
 		}
 		ended := over()
-		body, err := k.open(ctx, call{verb: "get", resource: "pods/log", namespace: k.namespace, name: name, query: query})
+		log := k.on("get", "pods/log", name)
+		log.query = query
+		body, err := k.open(ctx, log)
 		if err == nil {
 			err = o.copy(body, !ended)
 			body.Close()
-			if err == nil && ended {
-				return nil
-			}
-			if err == nil {
-				tries, began = 0, time.Now()
-			}
 		}
-		if refused(err, http.StatusForbidden) && !k.starts(err, began) {
+		switch {
+		case err == nil && ended || refused(err, http.StatusNotFound):
+			return nil
+		case err == nil:
+			tries, began = 0, time.Now()
+		case refused(err, http.StatusForbidden) && !k.starts(err, began):
 			return err
 		}
-		if ctx.Err() != nil || refused(err, http.StatusNotFound) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(min(100*time.Millisecond<<min(tries, 5), 2*time.Second)):
-		}
+		pause(ctx, min(100*time.Millisecond<<min(tries, 5), 2*time.Second))
 	}
+	return nil
 }

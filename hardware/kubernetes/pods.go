@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"time"
 )
 
@@ -19,6 +18,7 @@ const watchLimit = 4 * time.Minute
 func (e *Engine) watch(listed chan<- error) {
 	pods := e.on("list", "pods", "")
 	pods.query = byLabels(e.own())
+	known := map[string]*pod{} // the latest states of the pods that exist, by UID
 	for e.ctx.Err() == nil {
 		found, version, err := all[pod](e.ctx, e.client, pods)
 		if e.ctx.Err() != nil {
@@ -35,28 +35,30 @@ func (e *Engine) watch(listed chan<- error) {
 			close(e.blind)
 			return
 		}
-		seen := map[string]bool{}
+		before := known
+		known = map[string]*pod{}
 		for i := range found {
-			seen[found[i].Metadata.UID] = true
+			known[found[i].Metadata.UID] = &found[i]
 			e.tell(&found[i], false)
 		}
-		e.forget(seen)
+		for uid, p := range before {
+			if known[uid] == nil { // it was deleted since the last list
+				e.tell(p, true)
+			}
+		}
 		for version != "" && e.ctx.Err() == nil {
 			began := time.Now()
-			version = e.follow(version, pods)
+			version = e.follow(version, pods, known)
 			if time.Since(began) < time.Second { // do not call a server without pause that ends each watch at once
-				select {
-				case <-e.ctx.Done():
-				case <-time.After(time.Second):
-				}
+				pause(e.ctx, time.Second)
 			}
 		}
 	}
 }
 
-// follow watches pods from a version on. It returns the version from which the next watch starts; empty if pods must
-// be listed again.
-func (e *Engine) follow(version string, pods call) string {
+// follow watches pods from a version on, and updates the known pods. It returns the version from which the next watch
+// starts; empty if pods must be listed again.
+func (e *Engine) follow(version string, pods call, known map[string]*pod) string {
 	pods.verb = "watch"
 	pods.query = maps.Clone(pods.query)
 	pods.query.Set("watch", "true")
@@ -89,9 +91,14 @@ func (e *Engine) follow(version string, pods call) string {
 			return "" // 410 Gone, or another error
 		}
 		version = p.Metadata.ResourceVersion
-		if w.Type != "BOOKMARK" {
-			e.tell(&p, w.Type == "DELETED")
+		if w.Type == "BOOKMARK" {
+			continue
 		}
+		known[p.Metadata.UID] = &p
+		if w.Type == "DELETED" {
+			delete(known, p.Metadata.UID)
+		}
+		e.tell(&p, w.Type == "DELETED")
 	}
 }
 
@@ -109,25 +116,4 @@ func (e *Engine) tell(p *pod, gone bool) {
 		of.see(p, gone)
 	}
 	e.news(p, gone)
-}
-
-// forget handles pods that are missing in a list as deleted. seen has the UIDs of the listed pods.
-func (e *Engine) forget(seen map[string]bool) {
-	e.mu.Lock()
-	programs := slices.Collect(maps.Values(e.started))
-	var lost []*pod
-	for _, s := range e.submissions {
-		if s.pod != nil && !s.gone && !seen[s.pod.Metadata.UID] {
-			lost = append(lost, s.pod)
-		}
-	}
-	e.mu.Unlock()
-	for _, p := range lost {
-		e.news(p, true)
-	}
-	for _, of := range programs {
-		if p, gone := of.look(); p != nil && !gone && !seen[p.Metadata.UID] {
-			of.see(p, true)
-		}
-	}
 }

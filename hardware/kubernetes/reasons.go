@@ -19,8 +19,12 @@ func condition(all []statusCondition, kind, status string) *statusCondition {
 	return &all[i]
 }
 
-// unscheduled returns why the scheduler of the cluster has not placed a pod; empty if it has, or gives no reason.
+// unscheduled returns why the scheduler of the cluster has not placed a pod; empty if it has, or gives no reason. The
+// pod may be nil.
 func unscheduled(p *pod) string {
+	if p == nil {
+		return ""
+	}
 	if c := condition(p.Status.Conditions, "PodScheduled", "False"); c != nil {
 		return c.Reason + ": " + c.Message
 	}
@@ -53,8 +57,11 @@ func (k *cluster) refusal(uid string) (reason string, vain bool) {
 // nodeEnds are the reasons in the status of pods that their nodes have ended.
 var nodeEnds = []string{"Evicted", "NodeLost", "Preempting", "Shutdown", "NodeShutdown", "Terminated"}
 
-// disturbed describes who took a pod away from its program; empty if nobody did.
+// disturbed describes who took a pod away from its program; empty if nobody did. The pod may be nil.
 func disturbed(p *pod) string {
+	if p == nil {
+		return ""
+	}
 	if c := is(p.Status.Conditions, "DisruptionTarget"); c != nil {
 		return strings.TrimSpace("the cluster took its pod away (" + c.Reason + "): " + c.Message)
 	}

@@ -40,21 +40,18 @@ func (s *submission) see(p *pod, gone bool) bool {
 	if s.pod != nil && s.pod.Metadata.UID != p.Metadata.UID && (gone || p.over() || p.Metadata.Deleted != nil) {
 		return false // the end of an earlier pod
 	}
-	before, had := s.lost()+s.unscheduled(), s.pod
+	before, had := s.lost()+unscheduled(s.pod), s.pod
 	s.pod, s.gone = p, gone
 	if s.lost() == "" {
 		s.asked, s.evicted = false, false
 	}
 	return had == nil || had.Metadata.UID != p.Metadata.UID || had.Spec.NodeName != p.Spec.NodeName ||
-		before != s.lost()+s.unscheduled()
+		before != s.lost()+unscheduled(s.pod)
 }
 
 // lost returns why the job has lost its pod; empty if it has not.
 func (s *submission) lost() string {
-	switch {
-	case s.pod == nil:
-		return ""
-	case s.gone && !s.pod.over():
+	if s.pod != nil && s.gone && !s.pod.over() {
 		return cmp.Or(disturbed(s.pod), "somebody deleted its pod")
 	}
 	return disturbed(s.pod)
@@ -67,8 +64,11 @@ func (e *Engine) Submit(number int, queue string) {
 	defer e.mu.Unlock()
 	if e.submissions == nil {
 		e.submissions, e.byStart, e.queues = map[int]*submission{}, map[string]*submission{}, map[string]bool{}
-		e.asks = make(chan struct{}, 1)
-		e.calls.Go(e.followSubmissions)
+		e.calls.Go(func() {
+			for pause(e.ctx, askPeriod) {
+				e.explain()
+			}
+		})
 	}
 	s := e.submissions[number]
 	if s != nil && s.evicted && e.objects[programKey{job: number}] != nil {
@@ -157,7 +157,7 @@ func (k *cluster) findQueue(ctx context.Context, name string) (version string, e
 		} `json:"preferredVersion"`
 	}
 	hint := "remove queue from the policy to use only the scheduler of the cluster"
-	err = k.do(ctx, call{verb: "get", absolute: "/apis/kueue.x-k8s.io"}, &group)
+	err = k.do(ctx, call{verb: "get", group: "kueue.x-k8s.io"}, &group)
 	version = group.Preferred.Version
 	if refused(err, http.StatusNotFound) {
 		err = errors.New("the cluster has no Kueue")
@@ -166,10 +166,8 @@ func (k *cluster) findQueue(ctx context.Context, name string) (version string, e
 		hint = fmt.Sprintf("kubectl -n %s get localqueues lists the queues", k.namespace)
 		var q workload
 		err = k.do(ctx, call{verb: "get", group: version, resource: "localqueues", namespace: k.namespace, name: name}, &q)
-		for _, c := range q.Status.Conditions {
-			if c.Type == "Active" && c.Status == "False" {
-				err = errors.New(c.Message)
-			}
+		if c := condition(q.Status.Conditions, "Active", "False"); c != nil {
+			err = errors.New(c.Message)
 		}
 	}
 	if err != nil {
@@ -202,22 +200,10 @@ func (e *Engine) Placement(number int) (node int, placed bool, why string) {
 	case s.lost() != "" && (s.asked || s.queue == ""):
 		return -1, false, cmp.Or(s.why, s.lost())
 	case s.pod == nil || s.pod.Spec.NodeName == "":
-		return -1, false, cmp.Or(s.why, s.unscheduled())
+		return -1, false, cmp.Or(s.why, unscheduled(s.pod))
 	}
 	node = slices.Index(e.nodes, s.pod.Spec.NodeName)
 	return node, node >= 0, "the cluster placed it on " + s.pod.Spec.NodeName + ", which is no node of the hardware"
-}
-
-// unscheduled returns why the scheduler of the cluster has not placed the pod.
-func (s *submission) unscheduled() string {
-	if s.pod != nil {
-		for _, c := range s.pod.Status.Conditions {
-			if c.Type == "PodScheduled" && c.Status == "False" {
-				return c.Reason + ": " + c.Message
-			}
-		}
-	}
-	return ""
 }
 
 // adopt gives a program the pod that the cluster has started for its job. ok is false if tfexp itself starts the job.
@@ -255,10 +241,7 @@ func (e *Engine) news(p *pod, gone bool) {
 	e.mu.Unlock()
 	switch {
 	case asks:
-		select {
-		case e.asks <- struct{}{}:
-		default:
-		}
+		e.calls.Go(e.explain)
 	case changed:
 		e.changed(s.number)
 	}
@@ -266,21 +249,6 @@ func (e *Engine) news(p *pod, gone bool) {
 
 // askPeriod is how often tfexp asks the cluster why jobs have no pod.
 const askPeriod = 2 * time.Second
-
-// followSubmissions asks the cluster why jobs have no pod, until the engine is closed.
-func (e *Engine) followSubmissions() {
-	tick := time.NewTicker(askPeriod)
-	defer tick.Stop()
-	for {
-		select {
-		case <-e.ctx.Done():
-			return
-		case <-tick.C:
-		case <-e.asks:
-		}
-		e.explain()
-	}
-}
 
 // workload is a Workload of Kueue (one for each Job), or a LocalQueue.
 type workload struct {
@@ -292,34 +260,30 @@ type workload struct {
 
 // says returns why the Job waits or was stopped, and whether Kueue has evicted it.
 func (w *workload) says() (text string, evicted bool) {
-	var said []string
 	for _, c := range w.Status.Conditions {
-		evicted = evicted || c.Type == "Evicted" && c.Status == "True"
-		if c.Message != "" && (c.Type == "Evicted" && c.Status == "True" || c.Type == "QuotaReserved" && c.Status == "False") &&
-			!slices.ContainsFunc(said, func(text string) bool { return strings.Contains(text, c.Message) }) {
-			said = append(said, c.Type+" "+c.Status+", "+c.Reason+": "+c.Message)
+		out := c.Type == "Evicted" && c.Status == "True"
+		waits := c.Type == "QuotaReserved" && c.Status == "False"
+		if (out || waits) && !strings.Contains(text, c.Message) { // the empty text contains the empty message
+			text += fmt.Sprintf("; %s %s, %s: %s", c.Type, c.Status, c.Reason, c.Message)
 		}
+		evicted = evicted || out
 	}
-	if said == nil {
-		return "", evicted
-	}
-	return "Kueue: " + strings.Join(said, "; "), evicted
+	return strings.Replace(text, "; ", "Kueue: ", 1), evicted
 }
 
 // explain asks why jobs have no pod: first Kueue, then the events of their Jobs.
 func (e *Engine) explain() {
-	waiting, asks := map[string]*submission{}, false // jobs by the UID of their Job; whether some have a queue
-	bare := map[string]bool{}                        // jobs that have had no pod, by UID
+	waiting, queued := map[*submission]bool{}, false // jobs, and whether they have had no pod; whether some have a queue
 	e.mu.Lock()
 	for _, s := range e.submissions {
 		if s.uid != "" && s.err == nil && (s.pod == nil || s.queue != "" && s.lost() != "") {
-			waiting[s.uid], bare[s.uid], asks = s, s.pod == nil, asks || s.queue != ""
+			waiting[s], queued = s.pod == nil, queued || s.queue != ""
 		}
 	}
 	group := e.kueue
 	e.mu.Unlock()
-	of := map[string]*workload{}
-	if asks {
+	of := map[string]*workload{} // by the UID of the Job
+	if queued {
 		found, _, err := all[workload](e.ctx, e.client, call{verb: "list", group: group, resource: "workloads",
 			namespace: e.namespace, query: url.Values{"labelSelector": {labelWorkload}}})
 		for i := range found {
@@ -329,19 +293,17 @@ func (e *Engine) explain() {
 			e.Break(unavailable(fmt.Errorf("read the Workloads of Kueue: %w", err)))
 		}
 	}
-	for uid, s := range waiting {
-		why, evicted, vain := "", false, false
-		if w := of[uid]; w != nil {
-			why, evicted = w.says()
-		}
-		if why == "" && bare[uid] {
-			why, vain = e.refusal(uid)
+	for s, bare := range waiting {
+		why, evicted := cmp.Or(of[s.uid], &workload{}).says()
+		vain := false
+		if why == "" && bare {
+			why, vain = e.refusal(s.uid)
 		}
 		e.mu.Lock()
 		lost := s.lost() != "" && !s.asked
 		changed := why != s.why || lost
-		if s.why, s.asked = why, s.asked || lost; lost {
-			s.evicted = evicted
+		if s.why = why; lost {
+			s.asked, s.evicted = true, evicted
 		}
 		if vain {
 			s.err = errors.New(why)

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -143,9 +142,7 @@ func (p *taskPods) job(name, argument string, pods int) tree {
 
 // arrayName returns a new name for the Job of an array.
 func arrayName(a engine.Array) string {
-	var id [4]byte
-	rand.Read(id[:])
-	return "tfexp-" + hex.EncodeToString(id[:]) + "-" + nameOf(strings.TrimPrefix(a.Name, "tfexp-"))
+	return "tfexp-" + strings.ToLower(rand.Text()[:8]) + "-" + nameOf(strings.TrimPrefix(a.Name, "tfexp-"))
 }
 
 // openArray reads the arguments of an array and connects to its cluster.
