@@ -274,3 +274,36 @@ esac`))
 		t.Errorf("log of worker 1: %q", text)
 	}
 }
+
+// A job whose Job has run until its deadline fails. It does not start again.
+func TestDeadline(t *testing.T) {
+	for _, roles := range []bool{false, true} {
+		f := newFake(t)
+		f.run = func(ctx context.Context, _ tree, _ io.Writer) int { <-ctx.Done(); return 143 }
+		dir := t.TempDir()
+		j, g := withRoles(jobIn(dir, "a"))
+		if !roles {
+			j, g = jobIn(dir, "a"), grant(0, 1)
+		}
+		o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, twoNodes, j)
+		if err := o.Start(0, g); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "all pods", func() bool { return running(f) == max(len(g.Parts(scheduler.Cluster{})), 1) })
+		for _, made := range f.all("jobs") {
+			f.change("jobs", "research", metaOf(made)["name"].(string), func(o tree) {
+				setCondition(child(o, "status"), "FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline")
+			})
+		}
+		f.mu.Lock()
+		for key, pod := range maps.Clone(f.objects) {
+			if strings.HasPrefix(key, "pods/") {
+				f.end(pod)
+			}
+		}
+		f.mu.Unlock()
+		if n := o.next(t, 10*time.Second); n.State != scheduler.Failed || !strings.Contains(n.Reason, `deadline = "1h0m0s"`) {
+			t.Errorf("roles %t: it ended as %v: %s", roles, n.State, n.Reason)
+		}
+	}
+}

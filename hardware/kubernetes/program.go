@@ -264,7 +264,7 @@ func (l *podLife) step() (launch.Fate, bool) {
 	p.mu.Lock()
 	pod, gone, at, asked, killed := p.pod, p.gone, p.at, p.asked, p.killed
 	p.mu.Unlock()
-	if p.service != "" && !asked && l.partLost(pod, gone) {
+	if p.service != "" && !asked && l.partLost(pod, gone) && !e.expired(p.key) {
 		if asked = e.renew(p, l.taken(pod)); !asked {
 			return l.failure(manyLost, nil)
 		}
