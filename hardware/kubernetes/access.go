@@ -309,7 +309,7 @@ type plugin struct {
 	info      string // content of KUBERNETES_EXEC_INFO
 
 	mu    sync.Mutex // guards known
-	known *pluginStatus
+	known pluginStatus
 }
 
 // pluginStatus has the credentials that a plugin prints.
@@ -319,6 +319,9 @@ type pluginStatus struct {
 	Key     string     `json:"clientKeyData"`
 	Expires *time.Time `json:"expirationTimestamp"`
 }
+
+// given reports whether there are credentials.
+func (s *pluginStatus) given() bool { return s.Token != "" || s.Cert != "" }
 
 // pluginVersions are the supported versions of the protocol between kubectl and plugins.
 var pluginVersions = []string{"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}
@@ -350,10 +353,10 @@ const pluginLimit = time.Minute
 
 // status returns the credentials of the plugin. It runs the plugin for the first request, 30 s before the credentials
 // expire, and after the server has refused them.
-func (p *plugin) status(ctx context.Context, again bool) (*pluginStatus, error) {
+func (p *plugin) status(ctx context.Context, again bool) (s pluginStatus, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known != nil && !again && (p.known.Expires == nil || time.Until(*p.known.Expires) > 30*time.Second) {
+	if p.known.given() && !again && (p.known.Expires == nil || time.Until(*p.known.Expires) > 30*time.Second) {
 		return p.known, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, pluginLimit)
@@ -372,16 +375,15 @@ func (p *plugin) status(ctx context.Context, again bool) (*pluginStatus, error) 
 		said = []byte(p.Hint)
 	}
 	if err != nil {
-		return nil, badAccess("log in as the user %q: %s: %v %s", p.user, p.Command, err,
+		return s, badAccess("log in as the user %q: %s: %v %s", p.user, p.Command, err,
 			schema.Shortened(strings.TrimSpace(string(said)), 500))
 	}
 	var got struct {
-		Kind   string        `json:"kind"`
-		Status *pluginStatus `json:"status"`
+		Kind   string       `json:"kind"`
+		Status pluginStatus `json:"status"`
 	}
-	if err := json.Unmarshal(out, &got); err != nil || got.Kind != "ExecCredential" || got.Status == nil ||
-		got.Status.Token == "" && got.Status.Cert == "" {
-		return nil, badAccess("log in as the user %q: %s printed no credentials", p.user, p.Command)
+	if err := json.Unmarshal(out, &got); err != nil || got.Kind != "ExecCredential" || !got.Status.given() {
+		return s, badAccess("log in as the user %q: %s printed no credentials", p.user, p.Command)
 	}
 	p.known = got.Status
 	return p.known, nil
@@ -389,10 +391,7 @@ func (p *plugin) status(ctx context.Context, again bool) (*pluginStatus, error) 
 
 func (p *plugin) token(ctx context.Context, again bool) (string, error) {
 	s, err := p.status(ctx, again)
-	if err != nil {
-		return "", err
-	}
-	return s.Token, nil
+	return s.Token, err
 }
 
 // certificate returns the client certificate of the plugin; an empty certificate if the plugin printed none.

@@ -277,6 +277,13 @@ func (c *client) patient(patience time.Duration) *client {
 	return &other
 }
 
+// createObject creates an object of the namespace, and decodes the answer into a value; nil discards the answer.
+func (k *cluster) createObject(ctx context.Context, resource string, object tree, into any) error {
+	what := k.on("create", resource, "")
+	what.body = object
+	return k.do(ctx, what, into)
+}
+
 // mergePatch is the media type of patches that replace fields.
 const mergePatch = "application/merge-patch+json"
 

@@ -170,9 +170,7 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) (waits string, err
 	}
 	name := arrayName(a)
 	var made job
-	create := k.on("create", "jobs", "")
-	create.body = p.job(name, "look", 1)
-	if err := k.do(ctx, create, &made); err != nil {
+	if err := k.createObject(ctx, "jobs", p.job(name, "look", 1), &made); err != nil {
 		return "", orDone(ctx, fmt.Errorf("start a test pod for the results folder: %w", err))
 	}
 	defer k.deleteJob(context.WithoutCancel(ctx), name)
@@ -218,16 +216,17 @@ func (k *cluster) holds(ctx context.Context, p *taskPods) error {
 	if err != nil {
 		return orDone(ctx, err)
 	}
-	for _, n := range nodes {
-		small := false
+	large := func(n node) bool {
 		for name, text := range p.size {
 			has, err := quantity(n.Status.Allocatable[name])
-			needs, _ := quantity(text) // it was checked
-			small = small || err != nil || has < needs
+			if needs, _ := quantity(text); err != nil || has < needs { // needs was checked
+				return false
+			}
 		}
-		if !small {
-			return nil
-		}
+		return true
+	}
+	if slices.ContainsFunc(nodes, large) {
+		return nil
 	}
 	return &engine.Unavailable{Engine: kindName,
 		Err:  fmt.Errorf("no node of the cluster is as large as a task: %v", p.size),
@@ -253,9 +252,7 @@ func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 	}
 	defer k.close()
 	name := arrayName(a)
-	create := k.on("create", "jobs", "")
-	create.body = p.job(name, "$(JOB_COMPLETION_INDEX)", len(a.Tasks))
-	if err := k.do(ctx, create, nil); err != nil {
+	if err := k.createObject(ctx, "jobs", p.job(name, "$(JOB_COMPLETION_INDEX)", len(a.Tasks)), nil); err != nil {
 		return "", orDone(ctx, fmt.Errorf("submit the tasks: %w", err))
 	}
 	id := name + " -n " + k.namespace
