@@ -312,16 +312,14 @@ type plugin struct {
 	known pluginStatus
 }
 
-// pluginStatus has the credentials that a plugin prints.
+// pluginStatus has the credentials that a plugin prints. Keys of JSON match fields in any case.
 type pluginStatus struct {
-	Token   string     `json:"token"`
-	Cert    string     `json:"clientCertificateData"`
-	Key     string     `json:"clientKeyData"`
-	Expires *time.Time `json:"expirationTimestamp"`
+	Token, ClientCertificateData, ClientKeyData string
+	ExpirationTimestamp                         *time.Time
 }
 
 // given reports whether there are credentials.
-func (s *pluginStatus) given() bool { return s.Token != "" || s.Cert != "" }
+func (s *pluginStatus) given() bool { return s.Token != "" || s.ClientCertificateData != "" }
 
 // pluginVersions are the supported versions of the protocol between kubectl and plugins.
 var pluginVersions = []string{"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}
@@ -356,7 +354,8 @@ const pluginLimit = time.Minute
 func (p *plugin) status(ctx context.Context, again bool) (s pluginStatus, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known.given() && !again && (p.known.Expires == nil || time.Until(*p.known.Expires) > 30*time.Second) {
+	if p.known.given() && !again && (p.known.ExpirationTimestamp == nil ||
+		time.Until(*p.known.ExpirationTimestamp) > 30*time.Second) {
 		return p.known, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, pluginLimit)
@@ -379,8 +378,8 @@ func (p *plugin) status(ctx context.Context, again bool) (s pluginStatus, err er
 			schema.Shortened(strings.TrimSpace(string(said)), 500))
 	}
 	var got struct {
-		Kind   string       `json:"kind"`
-		Status pluginStatus `json:"status"`
+		Kind   string
+		Status pluginStatus
 	}
 	if err := json.Unmarshal(out, &got); err != nil || got.Kind != "ExecCredential" || !got.Status.given() {
 		return s, badAccess("log in as the user %q: %s printed no credentials", p.user, p.Command)
@@ -397,10 +396,10 @@ func (p *plugin) token(ctx context.Context, again bool) (string, error) {
 // certificate returns the client certificate of the plugin; an empty certificate if the plugin printed none.
 func (p *plugin) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	s, err := p.status(context.Background(), false)
-	if err != nil || s.Cert == "" {
+	if err != nil || s.ClientCertificateData == "" {
 		return &tls.Certificate{}, err
 	}
-	pair, err := tls.X509KeyPair([]byte(s.Cert), []byte(s.Key))
+	pair, err := tls.X509KeyPair([]byte(s.ClientCertificateData), []byte(s.ClientKeyData))
 	if err != nil {
 		return nil, badAccess("client certificate of %s: %v", p.Command, err)
 	}

@@ -58,9 +58,7 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 	}
 	defer k.close()
 	k.client = k.patient(2 * time.Second)
-	var version struct {
-		GitVersion string `json:"gitVersion"`
-	}
+	var version struct{ GitVersion string }
 	if err := k.do(ctx, call{verb: "get", absolute: "/version"}, &version); err != nil {
 		return warn(err.Error(), "kubectl cluster-info shows whether the server can be reached")
 	}
@@ -120,11 +118,7 @@ func (k *cluster) may(ctx context.Context, verb string, p permission) (bool, err
 	if !p.cluster {
 		what["namespace"] = k.namespace
 	}
-	var said struct {
-		Status struct {
-			Allowed bool `json:"allowed"`
-		} `json:"status"`
-	}
+	var said struct{ Status struct{ Allowed bool } }
 	err := k.do(ctx, call{verb: "create", group: "authorization.k8s.io/v1", resource: "selfsubjectaccessreviews",
 		body: tree{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
 			"spec": tree{"resourceAttributes": what}},

@@ -151,14 +151,10 @@ func (e *Engine) useQueue(name string) error {
 // findQueue returns an error if a LocalQueue of Kueue does not exist or takes no jobs, and otherwise the version of
 // Kueue's API.
 func (k *cluster) findQueue(ctx context.Context, name string) (version string, err error) {
-	var group struct {
-		Preferred struct {
-			Version string `json:"groupVersion"`
-		} `json:"preferredVersion"`
-	}
+	var group struct{ PreferredVersion struct{ GroupVersion string } }
 	hint := "remove queue from the policy to use only the scheduler of the cluster"
 	err = k.do(ctx, call{verb: "get", group: "kueue.x-k8s.io"}, &group)
-	version = group.Preferred.Version
+	version = group.PreferredVersion.GroupVersion
 	if refused(err, http.StatusNotFound) {
 		err = errors.New("the cluster has no Kueue")
 	}
@@ -250,12 +246,10 @@ func (e *Engine) news(p *pod, gone bool) {
 // askPeriod is how often tfexp asks the cluster why jobs have no pod.
 const askPeriod = 2 * time.Second
 
-// workload is a Workload of Kueue (one for each Job), or a LocalQueue.
+// workload is a Workload of Kueue (one for each Job), or a LocalQueue. Keys of JSON match fields in any case.
 type workload struct {
-	Metadata meta `json:"metadata"`
-	Status   struct {
-		Conditions []statusCondition `json:"conditions"`
-	} `json:"status"`
+	Metadata meta
+	Status   struct{ Conditions []statusCondition }
 }
 
 // says returns why the Job waits or was stopped, and whether Kueue has evicted it.
