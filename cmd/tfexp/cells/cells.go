@@ -98,7 +98,7 @@ func findCell(dir, cell string) (cellPath, error) {
 	case len(found) == 0 && damage != nil:
 		return cellPath{}, fmt.Errorf("find cell %q: %w", cell, damage)
 	case len(found) == 0:
-		return cellPath{}, command.Usagef(command.DidYouMean(cell, names,
+		return cellPath{}, command.Usagef(command.DidYouMean(cell, append(names, dirs...),
 			`"tfexp status" lists the experiments, "tfexp logs" their cells`),
 			"no cell %q in %s", cell, dir)
 	case len(found) == 1:
