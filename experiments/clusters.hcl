@@ -5,7 +5,7 @@
 #
 # Jobs ask for one, two, four or six GPUs, and are faster on the new type by factors of their own. A
 # node has four: six are divided over nodes by the policies that say nodes = "consolidated". Each
-# replicate draws arrivals and run times anew: a hundred of them tell policies apart that differ by 2%.
+# replicate draws arrivals and run times anew: a hundred of them tell policies apart that differ by about 3%.
 
 experiment "clusters" {
   description = "Which policy has the least mean JCT on a cluster of unlike GPUs, at three loads?"

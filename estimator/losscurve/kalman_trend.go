@@ -16,11 +16,12 @@ var trend = Model{
 // Constants of the trend. They were chosen on half of the curves of the built-in programs and of PyTorch; the shipped
 // curves are of other runs.
 const (
-	// stepOffset is added to the step before the logarithm is taken, since a loss is the mean over the steps before
-	// it, and the first loss is finite.
+	// stepOffset is the first step on the logarithmic axis: a loss is the mean over the steps before it, and the first
+	// loss is finite.
 	stepOffset = 0.8
-	// The slope b drifts by (level + pull·b + push·(y0 − y)) per unit of the logarithm of the step. y is the
-	// logarithm of the loss, and y0 of the first loss.
+	// The slope b drifts by pace·(level + pull·b) + push·max(y0 − y − pushFrom, 0) per unit of the logarithm of the
+	// step. y is the logarithm of the loss, and y0 of the first loss. The pace is startPace until the loss has fallen
+	// by startDrop, and then 1.
 	pushFrom                         = 2.0
 	startDrop, startPace             = 1.0, 6.0
 	driftLevel, driftPull, driftPush = -0.25, -0.25, -0.3

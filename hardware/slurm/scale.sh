@@ -4,7 +4,7 @@
 # disk with room for a folder a cell.
 #
 #   scale.sh cells 100 1000 10000      cells of 10 jobs, on this machine
-#   scale.sh jobs 1000 10000 100000    one cell of so many jobs
+#   scale.sh jobs 1000 10000 100000    20 cells of so many jobs
 #   scale.sh array 1000 10000          cells of 10 jobs as tasks of an array (--on slurm)
 #   scale.sh metrics 1000 10000        cells of JOBS jobs (1000) of which metrics alone are kept, as tasks of an array
 #   scale.sh shards 1000 10000         the same on this machine

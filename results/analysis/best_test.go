@@ -37,3 +37,28 @@ func TestBestOfEach(t *testing.T) {
 		t.Errorf("all fit, and there are %d: %s", len(best), chosen)
 	}
 }
+
+// A policy that has only the first replicates, which have little work, is not the best for its low mean: its change from
+// the baseline counts.
+func TestFewerReplicatesAreNotTheBest(t *testing.T) {
+	e := &record.Experiment{}
+	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "fcfs", Level: 0.95}}
+	variant(e, "w", "fcfs", nil, 5, 5.1, 5.2, 20, 21, 20.5, 22, 19, 20, 21)
+	variant(e, "w", "early", nil, 5.5, 5.62, 5.7)
+	variant(e, "w", "good", nil, 4.5, 4.7, 4.75, 18, 19.1, 18.6, 20, 17.2, 18, 19.2)
+	h, err := analysis.HeadlineOf(e, comparisons(t, e), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "good has the lowest mean waiting time, 9.3% (8.3–9.7%) below fcfs; early is worse (+9.9%)."
+	if h.Sentence != want {
+		t.Errorf("%s\nwant %s", h.Sentence, want)
+	}
+	var order []string
+	for _, row := range h.Table.Rows {
+		order = append(order, row[0])
+	}
+	if want := []string{"good", "fcfs", "early"}; !slices.Equal(order, want) {
+		t.Errorf("the rows are %v, want %v", order, want)
+	}
+}

@@ -124,12 +124,12 @@ func (q *Question) rank() {
 	for i := range q.Fields {
 		most := 0.0
 		for _, o := range q.Entries {
-			if v := o.Means[i].Mean; stats.Finite(v) {
+			if v := q.level(&o, i); stats.Finite(v) {
 				most = max(most, math.Abs(v))
 			}
 		}
 		for k, o := range q.Entries {
-			if v := o.Means[i].Mean; stats.Finite(v) && most > 0 {
+			if v := q.level(&o, i); stats.Finite(v) && most > 0 {
 				sums[k].Add(v / most)
 			}
 		}
@@ -140,6 +140,21 @@ func (q *Question) rank() {
 	slices.SortStableFunc(q.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(q.late(&a), q.late(&b)), better(a.score, b.score, q.Metric))
 	})
+}
+
+// level is the mean of an entry in a field by which entries are ranked. If an entry lacks replicates of the baseline, its
+// level is the mean of the baseline, changed as in the pairs of both: the other replicates may have more work.
+func (q *Question) level(o *Entry, field int) float64 {
+	r, base := o.Rows[field], q.Base().Means[field].Mean
+	switch {
+	case r == nil || alone(*r) || !stats.Finite(r.CandidateMean) || !stats.Finite(base):
+		return o.Means[field].Mean
+	case r.BaselineMean == base:
+		return r.CandidateMean
+	case r.BaselineMean == 0:
+		return r.CandidateMean + base
+	}
+	return r.CandidateMean * base / r.BaselineMean
 }
 
 // better orders two values of a metric, the better one first and unknown ones (NaN) last.
@@ -168,11 +183,13 @@ func (o *Entry) Change(field int) Change {
 	return Change{Ratio: math.NaN(), Low: math.NaN(), High: math.NaN()}
 }
 
-// best are the names of the best entries of a field, the one with the best mean first: each other is equal to it, or
-// no test separates it from the best. The tests have Holm's correction for all pairs, since the best is chosen by the
-// same data. The comparisons with the baseline, which are fewer, may have detected differences that this did not: an entry
-// worse than the baseline is not as good, and where the best beats the baseline, neither is an entry that does not.
-// Unsure are the names of those whose difference from the best too few runs bound. Names is empty where too few replicates compare the first with any other, or with the baseline.
+// best are the names of the best entries of a field, the one with the best mean first: each other is equal to it, or no
+// test separates it from the best. The tests have Holm's correction for all pairs, since the best is chosen by the same
+// data. The comparisons with the baseline, which are fewer, may have detected differences that these tests did not: an
+// entry worse than the baseline is not as good, and where the best beats the baseline, neither is an entry that does not.
+//
+// Unsure are the names of entries for whose difference from the best too few runs give an interval. Names is empty if
+// too few replicates compare the first with any other, or with the baseline.
 func (q *Question) best(e *record.Experiment, field int) (names, unsure []string, err error) {
 	known := schema.Where(q.Entries, func(o Entry) bool { return stats.Finite(o.Means[field].Mean) })
 	kept := schema.Where(known, func(o Entry) bool { return o.At[field].Keeps(q.Metric) })
@@ -184,7 +201,7 @@ func (q *Question) best(e *record.Experiment, field int) (names, unsure []string
 	if len(known) < 2 {
 		return nil, nil, nil
 	}
-	slices.SortStableFunc(known, func(a, b Entry) int { return better(a.Means[field].Mean, b.Means[field].Mean, q.Metric) })
+	slices.SortStableFunc(known, func(a, b Entry) int { return better(q.level(&a, field), q.level(&b, field), q.Metric) })
 	first, n := known[0], len(known)-1
 	names = []string{first.Name}
 	c, unseen := q.Compare, n*(n-1)/2

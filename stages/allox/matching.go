@@ -9,7 +9,7 @@ import (
 	"sort"
 )
 
-// Problem asks for the order of jobs on unequal machines, one at a time on
+// Assignment asks for the order of jobs on unequal machines, one at a time on
 // each, that minimizes the sum of their finish times. The machines of a kind
 // differ only in when they become free. Times are in any unit; a job's time
 // multiplied by the number of jobs, and sums of these, fit into an int64.
@@ -27,7 +27,7 @@ type Assignment struct {
 	Free [][]int64
 }
 
-// Position is the assignment of a job: the position Level, counted from the end and from 1, on a machine of this Kind.
+// AssignmentPosition is the place of a job: the position Level, counted from the end and from 1, on a machine of this Kind.
 type AssignmentPosition struct{ Kind, Level int }
 
 // track has the positions on machines of one kind, counted from the end. All machines of a kind share them, because the
@@ -91,8 +91,8 @@ func SolveAssignment(p Assignment) []AssignmentPosition {
 	return m.at
 }
 
-// lengthen adds the next position to a track. The potential of an empty position is the cost of ending a path in it, so
-// positions behind the last one never matter.
+// lengthen adds the next position to a track. The potential of an empty position is minus the time at which the first
+// machine is free, so that a path that ends there costs nothing more, and positions behind the last one never matter.
 func (m *matching) lengthen(kind int) {
 	t := &m.tracks[kind]
 	t.jobs, t.potential = append(t.jobs, nil), append(t.potential, -m.Free[kind][0])
