@@ -96,7 +96,7 @@ type execConfig struct {
 }
 
 // accountDir is the folder in which a pod finds the token and certificate of its service account.
-var accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // errNoCluster is returned when neither a kubeconfig nor the environment of a pod names a cluster.
 var errNoCluster = errors.New("no kubeconfig: neither KUBECONFIG nor ~/.kube/config names a cluster")

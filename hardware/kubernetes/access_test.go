@@ -2,10 +2,12 @@ package kubernetes
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -74,6 +76,49 @@ echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","s
 		if err := a.dial().do(context.Background(), call{verb: "get"}, nil); err != nil || got != want {
 			t.Errorf("%s: %q, %v", user, got, err)
 		}
+	}
+}
+
+// If the server refuses a token, the plugin is asked for another, once for each call. Calls with a body send it again.
+func TestRefusedToken(t *testing.T) {
+	var seen []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if seen = append(seen, token+" "+string(body)); len(token) < 2 || len(token) > 3 {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		w.Write([]byte("{}"))
+	}))
+	defer s.Close()
+	dir := t.TempDir()
+	plugin := filepath.Join(dir, "plugin")
+	if err := os.WriteFile(plugin, []byte(`#!/bin/sh
+printf 1 >> '`+dir+`/times'
+echo '{"kind":"ExecCredential","status":{"token":"'$(cat '`+dir+`/times')'"}}'
+`), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a, err := find(configWith(t, s.URL, "    exec: {apiVersion: client.authentication.k8s.io/v1, command: "+plugin+"}\n"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := a.dial()
+	for range 2 {
+		if err := c.do(t.Context(), call{verb: "create", body: 7}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{"1 7", "11 7", "11 7"}; !slices.Equal(seen, want) {
+		t.Errorf("%q, want %q", seen, want)
+	}
+	seen = nil
+	os.WriteFile(filepath.Join(dir, "times"), []byte("1111"), 0o600)
+	if _, err := a.login(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.do(t.Context(), call{verb: "get"}, nil); !refused(err, http.StatusUnauthorized) || len(seen) != 2 {
+		t.Errorf("%v after %q", err, seen)
 	}
 }
 

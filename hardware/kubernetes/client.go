@@ -78,10 +78,7 @@ type callError struct {
 }
 
 func (e *callError) Error() string {
-	what := e.call.verb + " " + e.call.resource
-	if e.call.name != "" {
-		what += " " + e.call.name
-	}
+	what := strings.TrimSpace(e.call.verb + " " + e.call.resource + " " + e.call.name)
 	where := "in the cluster"
 	if e.call.namespace != "" {
 		where = fmt.Sprintf("in the namespace %q", e.call.namespace)

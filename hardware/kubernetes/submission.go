@@ -100,7 +100,8 @@ func (e *Engine) submit(s *submission) error {
 		return nil // the job waits until the run ends
 	}
 	e.mu.Lock()
-	j := e.launches[s.number]
+	j, start, nodes := e.launches[s.number], e.newStart(), slices.Clone(e.nodes)
+	e.byStart[start] = s
 	e.mu.Unlock()
 	j.Choose(0)
 	cores := int32(max(j.Threads, 1))
@@ -109,17 +110,11 @@ func (e *Engine) submit(s *submission) error {
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	start := e.newStart()
-	e.mu.Unlock()
 	spec, hidden, err := e.template(&j, part, start)
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	e.byStart[start] = s
-	spec["affinity"] = onNodes(e.nodes...)
-	e.mu.Unlock()
+	spec["affinity"] = onNodes(nodes...)
 	o, err := e.create(programKey{job: s.number}, &j, e.podMeta(&j, start, string(text)), spec, hidden, s.queue)
 	if err == nil && s.queue == "" {
 		_, err = e.patchJob(o.name, tree{"suspend": false})
@@ -205,21 +200,20 @@ func (e *Engine) Placement(number int) (node int, placed bool, why string) {
 // adopt gives a program the pod that the cluster has started for its job. ok is false if tfexp itself starts the job.
 func (e *Engine) adopt(p *program) (ok bool, err error) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	s := e.submissions[p.Number]
-	if s == nil || s.err != nil || s.pod == nil {
-		defer e.mu.Unlock()
-		if s == nil {
-			return false, nil
-		}
+	switch {
+	case s == nil:
+		return false, nil
+	case s.err != nil || s.pod == nil:
 		return true, cmp.Or(s.err, errors.New("the cluster has no pod for it"))
 	}
-	pod, gone, uid := s.pod, s.gone, s.pod.Metadata.UID
+	uid := s.pod.Metadata.UID
 	e.started[uid] = p
-	e.mu.Unlock()
 	p.mu.Lock()
 	p.start, p.pod, p.gone, p.adopted = uid, nil, false, true
 	p.mu.Unlock()
-	p.see(pod, gone)
+	p.see(s.pod, s.gone)
 	return true, nil
 }
 
