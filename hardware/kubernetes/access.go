@@ -103,10 +103,10 @@ var errNoCluster = errors.New("no kubeconfig: neither KUBECONFIG nor ~/.kube/con
 
 // readConfig reads a kubeconfig: the given file, or else the existing files of KUBECONFIG, or ~/.kube/config.
 func readConfig(given string) (*config, error) {
-	home, _ := os.UserHomeDir() // without one, KUBECONFIG must name the file
 	files := []string{given}
 	if given == "" {
-		files = filepath.SplitList(cmp.Or(os.Getenv("KUBECONFIG"), filepath.Join(home, ".kube", "config")))
+		home, _ := os.UserHomeDir() // without one, KUBECONFIG must name the file
+		files = filepath.SplitList(cmp.Or(os.Getenv("KUBECONFIG"), filepath.Join(cmp.Or(home, "/"), ".kube", "config")))
 	}
 	all, found := &config{}, false
 	for _, file := range files {
