@@ -59,7 +59,7 @@ func init() {
 			return []*schema.Block{schema.BlockFor[certainArgs](schema.Block{Name: "certain", Single: true})}
 		},
 	})
-	language.Extend("certain", language.File, language.Extension[experiment.Spec]{AfterCells: decode})
+	language.Extend("certain", language.File, language.Extension[experiment.Spec]{CheckCells: once, AfterCells: decode})
 }
 
 // Rule defines when comparisons are decided.

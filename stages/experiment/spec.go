@@ -162,7 +162,7 @@ type Spec struct {
 	//	seed = 7
 	Seed int64 `arg:"seed" type:"integer" default:"1" min:"0" max:"9007199254740992"`
 	// The number of runs of each cell, each with different arrivals. Comparisons are paired by replicate and need at
-	// least 3.
+	// least 3. If nothing is drawn at random, the default is 1.
 	//
 	//	replicates = 10
 	Replicates int `arg:"replicates" default:"5" min:"1" max:"100000"`

@@ -30,7 +30,7 @@ import (
 // replicate draws these again, and their running numbers skip names that the file has. A line that is malformed, or
 // requests more than the hardware has, is an error, with the file's name and line; `--lenient` leaves such lines out
 // and counts them. The lines need not be in the order of arrivals. All replicates have the same jobs of the file:
-// without `submit` blocks they differ only by the `noise` of simulated hardware, so give `replicates = 1` without it.
+// without `submit` blocks they differ only by the `noise` of simulated hardware, and without it one is run.
 // The file may be compressed with gzip, bzip2, xz or zstd.
 //
 // {formats}
