@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,14 +189,11 @@ func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 
 func (a *Args) Number(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	n, err := convert.Convert(v, cty.Number)
-	if err != nil || n.IsNull() {
+	if err != nil || n.IsNull() || n.AsBigFloat().IsInf() { // the string "Inf" is converted to an infinite number
 		return a.WrongType(arg, at, v, "a number")
 	}
 	f, _ := n.AsBigFloat().Float64()
-	if !a.inBounds(arg, at, f) {
-		return nil, false
-	}
-	return f, true
+	return f, a.inBounds(arg, at, n, big.NewFloat(f), math.MaxFloat64)
 }
 
 func (a *Args) Integer(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
@@ -203,39 +201,35 @@ func (a *Args) Integer(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	if err != nil || n.IsNull() {
 		return a.WrongType(arg, at, v, "a whole number")
 	}
-	f, _ := n.AsBigFloat().Float64()
-	if f != math.Trunc(f) {
+	whole := rounded(n)
+	if !whole.IsInt() {
 		return a.Wrong(at, "", "Wrong type", "%s must be a whole number; this is %s.", arg.Name, Display(n))
 	}
-	if !a.inBounds(arg, at, f) {
-		return nil, false
-	}
-	if math.Abs(f) > 1<<53 {
-		return a.Wrong(at, "", "Value out of range", "%s is %s: too large.", arg.Name, Display(n))
-	}
-	return int(f), true
+	i, _ := whole.Int64()
+	return int(i), a.inBounds(arg, at, n, whole, 1<<53)
 }
 
-func (a *Args) inBounds(arg *schema.Arg, at hcl.Range, f float64) bool {
+// inBounds reports whether a number n, rounded to f, is between the bounds of an argument, and between -limit and limit.
+func (a *Args) inBounds(arg *schema.Arg, at hcl.Range, n cty.Value, f *big.Float, limit float64) bool {
+	least, most := -limit, limit
+	if arg.Min != nil {
+		least = *arg.Min
+	}
+	if arg.Max != nil {
+		most = *arg.Max
+	}
 	switch {
-	case arg.Min != nil && f < *arg.Min:
-		a.Wrong(at, "", "Value out of range", "%s must be at least %s; this is %s.", arg.Name,
-			PlainNumber(*arg.Min), PlainNumber(f))
-	case arg.Max != nil && f > *arg.Max:
-		a.Wrong(at, "", "Value out of range", "%s must be at most %s; this is %s.", arg.Name, PlainNumber(*arg.Max),
-			PlainNumber(f))
+	case f.Cmp(big.NewFloat(least)) < 0:
+		a.Wrong(at, "", "Value out of range", "%s must be at least %s; this is %s.", arg.Name, PlainNumber(least), Display(n))
+	case f.Cmp(big.NewFloat(most)) > 0:
+		a.Wrong(at, "", "Value out of range", "%s must be at most %s; this is %s.", arg.Name, PlainNumber(most), Display(n))
 	default:
 		return true
 	}
 	return false
 }
 
-func PlainNumber(f float64) string {
-	if math.IsInf(f, 0) {
-		return fmt.Sprint(f)
-	}
-	return Display(cty.NumberFloatVal(f))
-}
+func PlainNumber(f float64) string { return Display(cty.NumberFloatVal(f)) }
 
 // written returns a value as it is written in a file: texts with quotes, numbers without.
 func written(v cty.Value) string {

@@ -49,8 +49,8 @@ func (r *Reporter) sensitiveValue(n *Node, g *given, t *varType, constants *Env)
 	before := len(r.List)
 	v, at = r.ownValue(n, g, t, constants)
 	if wrong := r.TakeBack(before); wrong.HasErrors() {
-		r.Errorf(at, "Wrong value of a variable", "The variable %q is a %s, and its value is not one, or has an error. The "+
-			"value is sensitive and not shown.", n.Label, t)
+		r.Add(experiments.ErrorAt(wrong[0].Range, "Wrong value of a variable", "The variable %q is a %s, and its "+
+			"value is not one, or has an error. The value is sensitive and not shown.", n.Label, t))
 		return Unknown, at
 	}
 	if a := n.Attr("default"); a != nil && !r.mayShow(a.Expr, constants) {

@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,9 @@ func RefValue(kind, name string) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{"kind": cty.StringVal(kind), "name": cty.StringVal(name)})
 }
 
+// rounded returns a number with fewer digits than calculations have, so that 0.1 * 30 is 3.
+func rounded(v cty.Value) *big.Float { return new(big.Float).SetPrec(200).Set(v.AsBigFloat()) }
+
 // Display returns a value as text for messages and for values of axes: strings without quotes, durations and sizes in
 // canonical form, references as names.
 func Display(v cty.Value) string {
@@ -36,11 +40,14 @@ func Display(v cty.Value) string {
 	case t == cty.String:
 		return schema.Canonical(v.AsString())
 	case t == cty.Number:
-		f, _ := v.AsBigFloat().Float64()
-		if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-			return strconv.FormatFloat(f, 'f', -1, 64)
+		n := rounded(v)
+		if n.IsInt() && n.MantExp(nil) < 60 {
+			return n.Text('f', 0)
 		}
-		return strconv.FormatFloat(f, 'g', -1, 64)
+		if f, off := n.Float64(); f != math.Trunc(f) || off == big.Exact {
+			return strconv.FormatFloat(f, 'g', -1, 64)
+		}
+		return n.Text('g', 25) // more digits than a float64 has
 	case t == cty.Bool:
 		return fmt.Sprint(v.True())
 	case t.Equals(refType) && v.GetAttr("name").IsKnown() && !v.GetAttr("name").IsNull():

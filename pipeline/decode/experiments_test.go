@@ -149,6 +149,15 @@ func TestBadVariables(t *testing.T) {
 	}
 }
 
+// An error in the default of a sensitive variable is at the default, also if the variable has a correct value.
+func TestBrokenDefaultOfSensitive(t *testing.T) {
+	source := "experiment \"e\" {}\nvariable \"token\" {\n  type      = string\n  default   = each\n  sensitive = true\n}\n"
+	_, diags := decode.Source("e.hcl", []byte(source), decode.Options{Vars: []string{"token=abc"}})
+	if got := text(t, diags); !strings.Contains(got, "on e.hcl line 4") || strings.Contains(got, "on -var") {
+		t.Error(got)
+	}
+}
+
 func TestUnreadable(t *testing.T) {
 	for path, want := range map[string]string{
 		"testdata/none.hcl": "there is no file",

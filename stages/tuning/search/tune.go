@@ -350,7 +350,7 @@ func (d decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *tune) {
 			"one job, which gets the whole.", mode)
 	}
 	switch t.Objective {
-	case "time", "throughput", "time_to_loss", "time_to_accuracy":
+	case "time", "throughput", "time_to_loss", "time_to_accuracy", "": // "" if the argument has an error
 	default:
 		a.Fail(a.At("objective"), "Objective that does not fit",
 			"In mode %q the job is changed so that it is done sooner: the objective is time, throughput, time_to_loss or "+

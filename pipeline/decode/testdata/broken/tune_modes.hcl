@@ -33,3 +33,11 @@ tune "unchanged" {
 
   setting "batch" { values = [16, 32] }
 }
+
+tune "empty" {
+  job       = job.a
+  objective = ""
+  mode      = "online"
+
+  setting "batch" { values = [16, 32] }
+}
