@@ -352,12 +352,18 @@ func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err
 	return slices.Sorted(maps.Keys(open)), nil
 }
 
-// leave adds why a task failed to its output file, unless the file ends with it already.
+// leave appends why a task failed to its output file, unless the file has that line. The file is not replaced, because
+// another pod of the task may be writing to it.
 func leave(m *meta, task int, why string) {
 	dir, name := m.Annotations[annotationTaskDir], fmt.Sprintf("task-%d.out", task)
 	old, _ := folder.ReadFile(dir, name) // without the file, only the reason is lost
-	if !bytes.HasSuffix(old, []byte(why+"\n")) {
-		_ = folder.Write(filepath.Join(dir, name), append(old, why+"\n"...), 0o644)
+	if bytes.Contains(old, []byte(why+"\n")) {
+		return
+	}
+	out, err := folder.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err == nil {
+		fmt.Fprintln(out, why)
+		out.Close()
 	}
 }
 

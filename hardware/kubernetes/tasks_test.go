@@ -183,13 +183,23 @@ func TestTasksWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		eventually(t, "the task has ended", func() bool {
-			alive, err := b.UnfinishedTasks(t.Context(), []string{id})
-			return err == nil && len(alive[id]) == 0
-		})
+	ended := func() bool {
+		alive, err := b.UnfinishedTasks(t.Context(), []string{id})
+		return err == nil && len(alive[id]) == 0
 	}
-	if text, _ := os.ReadFile(path); string(text) != "begins\nkilled by signal 9 (killed)\n" {
+	eventually(t, "the task has ended", ended)
+	again, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) // as the next pod of the task does
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	for _, text := range []string{"begins again\n", "ends\n"} {
+		again.WriteString(text)
+		if !ended() {
+			t.Error("the task runs again")
+		}
+	}
+	if text, _ := os.ReadFile(path); string(text) != "begins\nkilled by signal 9 (killed)\nbegins again\nends\n" {
 		t.Errorf("%q", text)
 	}
 }
