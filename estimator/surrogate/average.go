@@ -31,13 +31,13 @@ func (p *Process) average() {
 		theta := make([]float64, len(fit))
 		byPrior, byFit := 0.0, 0.0
 		for d := range theta {
-			median, spread := prior(d, len(fit)-2)
+			mean := priorMean(d, len(fit)-2)
 			if i%3 == 0 {
-				theta[d] = median + spread*r.NormFloat64()
+				theta[d] = mean + r.NormFloat64()
 			} else {
 				theta[d] = fit[d] + aroundFit*r.NormFloat64()
 			}
-			byPrior += logNormal(theta[d], median, spread)
+			byPrior += logNormal(theta[d], mean, 1)
 			byFit += logNormal(theta[d], fit[d], aroundFit)
 		}
 		q := p.alone()

@@ -41,9 +41,7 @@ func (m *model) chooseInContext(candidates [][]float64, trials []Trial) (Suggest
 	}
 	at := greatest(score)
 	own := m.view(useful[at:at+1], m.best)
-	s := m.suggestion(useful[at:at+1], &own, 0)
-	s.Gain = v.gain[at]
-	return s, nil
+	return m.suggestion(useful[at:at+1], &own, 0), nil
 }
 
 // incumbent returns the value that a trial must improve on: the best observed value. If no value was observed, it

@@ -7,24 +7,23 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// The prior of the hyper-parameters is lognormal, with these medians and standard deviations of the logarithm.
+// The prior of the hyper-parameters is lognormal, with these medians; the standard deviation of the logarithm is 1.
 // Length-scales are on the unit cube; signal and noise are of standardized outputs.
 const (
-	lengthMedian, lengthSpread = 0.5, 1.0
-	signalMedian, signalSpread = 1.5, 1.0
-	noiseMedian, noiseSpread   = 0.05, 1.0
+	lengthMedian = 0.5
+	signalMedian = 1.5
+	noiseMedian  = 0.05
 )
 
-// prior returns the mean and standard deviation of the logarithm of parameter i. The first `lengths` parameters are
-// length-scales.
-func prior(i, lengths int) (mean, sd float64) {
+// priorMean returns the mean of the logarithm of parameter i. The first `lengths` parameters are length-scales.
+func priorMean(i, lengths int) float64 {
 	switch i {
 	case lengths:
-		return math.Log(signalMedian), signalSpread
+		return math.Log(signalMedian)
 	case lengths + 1:
-		return math.Log(noiseMedian), noiseSpread
+		return math.Log(noiseMedian)
 	}
-	return math.Log(lengthMedian), lengthSpread
+	return math.Log(lengthMedian)
 }
 
 // Bounds of the hyper-parameters, which keep matrices from being nearly singular.
@@ -98,11 +97,10 @@ func (p *Process) posterior(theta, grad []float64, s *workspace) float64 {
 		p.slopes(&h, s, grad)
 	}
 	for i, t := range theta {
-		median, spread := prior(i, lengths)
-		z := (t - median) / spread
+		z := t - priorMean(i, lengths)
 		value -= z * z / 2
 		if grad != nil {
-			grad[i] -= z / spread
+			grad[i] -= z
 		}
 	}
 	return value
@@ -141,7 +139,7 @@ func (p *Process) slopes(h *Hyper, s *workspace, grad []float64) {
 }
 
 // fit maximizes the posterior of the hyper-parameters from several starts.
-func (p *Process) fit(start *Hyper) {
+func (p *Process) fit() {
 	dims := len(p.x[0])
 	at := func(length, noise float64) Hyper {
 		h := Hyper{Length: make([]float64, dims), Signal: 1, Noise: noise}
@@ -150,12 +148,7 @@ func (p *Process) fit(start *Hyper) {
 		}
 		return h
 	}
-	starts := []Hyper{at(0.5, 0.05)}
-	if start != nil && len(start.Length) == dims {
-		starts = append(starts, *start)
-	} else {
-		starts = append(starts, at(0.2, 0.01), at(1.5, 0.3))
-	}
+	starts := []Hyper{at(0.5, 0.05), at(0.2, 0.01), at(1.5, 0.3)}
 	part, space := p.part(), &workspace{}
 	best, found := math.Inf(-1), starts[0]
 	for _, s := range starts {

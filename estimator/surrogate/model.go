@@ -174,7 +174,7 @@ func (m *model) view(candidates [][]float64, best float64) views {
 // suggestion returns candidate k as a suggestion.
 func (m *model) suggestion(candidates [][]float64, v *views, k int) Suggestion {
 	return Suggestion{
-		At: candidates[k], Mean: v.mean[k], SD: v.sd[k], Scale: m.scale, Feasible: math.Exp(v.feasible[k]), Gain: v.gain[k],
+		At: candidates[k], Mean: v.mean[k], SD: v.sd[k], Scale: m.scale, Feasible: math.Exp(v.feasible[k]),
 	}
 }
 

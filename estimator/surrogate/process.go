@@ -44,8 +44,6 @@ type Options struct {
 	Additive float64
 	// Fixed are hyper-parameters to use without a fit; nil fits them.
 	Fixed *Hyper
-	// Start is an additional starting point of the fit; it may be nil.
-	Start *Hyper
 	// Least is the smallest standard deviation assumed of the outputs; 0 means no limit.
 	Least float64
 }
@@ -63,7 +61,7 @@ func New(x [][]float64, y []float64, o Options) (*Process, error) {
 	if o.Fixed != nil {
 		p.hyper = o.Fixed.clone()
 	} else {
-		p.fit(o.Start)
+		p.fit()
 	}
 	if err := p.condition(); err != nil {
 		return nil, err

@@ -155,8 +155,6 @@ type Suggestion struct {
 	Scale Scale
 	// Feasible is the probability that all limits hold and the trial does not crash.
 	Feasible float64
-	// Gain is the logarithm of the expected improvement.
-	Gain float64
 }
 
 // ErrExhausted is returned when every point of a finite space has been tried.
