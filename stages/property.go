@@ -90,7 +90,7 @@ func RegisterProperty(p Property) *Property {
 		Blocks: func() []*schema.Block { return []*schema.Block{p.Block} },
 		Decode: func(d *language.Decoder, b language.Block, j *experiment.Job) {
 			for _, n := range b.Node.All(p.Block.Name) {
-				j.Parts = append(j.Parts, property{&p, d.Values(n, b.Env, true)})
+				j.Parts = append(j.Parts, property{&p, d.Values(n, b.Env)})
 			}
 		},
 	})

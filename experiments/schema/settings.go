@@ -21,8 +21,6 @@ func SettingsText(settings []Setting, between string) string {
 type Settings struct {
 	// Name is the type of the block; Label is its label.
 	Name, Label string
-	// Given is set if the file has the block; otherwise all values are defaults.
-	Given bool
 	// Args has the values by name of the argument. Their types follow the schema: string, int, float64, bool,
 	// time.Duration, []string or []int. The value of a reference is the name of the block. An argument without a
 	// value has no entry.

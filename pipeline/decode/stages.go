@@ -12,10 +12,10 @@ func (d *Decoder) stages() map[string][]schema.Settings {
 	for _, b := range schema.AllBrought("") {
 		nodes := d.Root.All(b.Block.Name)
 		if len(nodes) == 0 && b.Block.Single {
-			all[b.By] = []schema.Settings{d.Values(d.Sole(b.Block.Name), d.Global, false)}
+			nodes = []*eval.Node{d.Sole(b.Block.Name)}
 		}
 		for _, n := range nodes {
-			all[b.By] = append(all[b.By], d.Values(n, d.Global, true))
+			all[b.By] = append(all[b.By], d.Values(n, d.Global))
 		}
 	}
 	return all
@@ -25,7 +25,7 @@ func (d *Decoder) stages() map[string][]schema.Settings {
 func (d *Decoder) brought(n *eval.Node, e *eval.Env) (all []schema.Settings) {
 	for _, b := range schema.AllBrought(n.Schema.Name) {
 		for _, p := range n.All(b.Block.Name) {
-			all = append(all, d.Values(p, e, true))
+			all = append(all, d.Values(p, e))
 		}
 	}
 	return all

@@ -38,7 +38,6 @@ func NewDecoder(files Finder, root *eval.Node, global *eval.Env) *Decoder {
 type Blocks interface {
 	Job(*eval.Node, *eval.Env) (*experiment.Job, bool)
 	Hardware(*eval.Node, *eval.Env) (*experiment.Hardware, bool)
-	Policy(*eval.Node, *eval.Env) (*experiment.Policy, bool)
 }
 
 // Once returns the result of read for a key, and calls read only once for each key and decoded file. A block is decoded
@@ -257,18 +256,17 @@ func (d *Decoder) Sole(kind string) *eval.Node {
 	return &eval.Node{Schema: s, Args: s.Args}
 }
 
-// Values evaluates a block of a feature and its inner blocks, whose values need no Go type. given reports whether the
-// file has the block.
-func (d *Decoder) Values(n *eval.Node, e *eval.Env, given bool) schema.Settings {
+// Values evaluates a block of a feature and its inner blocks, whose values need no Go type.
+func (d *Decoder) Values(n *eval.Node, e *eval.Env) schema.Settings {
 	a := d.EvalArgs(n, e)
-	v := schema.Settings{Name: n.Schema.Name, Label: n.Label, Given: given, Args: a.Values}
+	v := schema.Settings{Name: n.Schema.Name, Label: n.Label, Args: a.Values}
 	for name, value := range v.Args {
 		if ref, ok := value.(eval.Reference); ok {
 			v.Args[name] = ref.Name
 		}
 	}
 	for _, b := range n.Blocks {
-		v.Blocks = append(v.Blocks, d.Values(b, e, true))
+		v.Blocks = append(v.Blocks, d.Values(b, e))
 	}
 	return v
 }
