@@ -21,9 +21,6 @@ var (
 // slowedSD is the standard deviation of the logarithm of a measured slowdown, in addition to Slowed.SD.
 const slowedSD = 0.02
 
-// AnyMachine returns the contention law of a machine that was not measured.
-func AnyMachine() Contention { return ContentionOf(crowdMean[:]) }
-
 // FitSlowed fits a contention law to measured slowdowns of jobs side by side: the most likely parameters under the
 // prior of any machine. Few measurements suffice. Without measurements it returns no contention.
 func FitSlowed(measured []Slowed) Contention {

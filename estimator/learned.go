@@ -12,9 +12,6 @@ type Learned struct {
 	last          float64 // deviation of the last group from the mean
 }
 
-// Units returns the number of finished units.
-func (l Learned) Units() int { return int(l.units) }
-
 // Add adds consecutive units and the threads that the job held meanwhile; e converts time on other threads. The
 // variance of the mean of n units is the variance of one unit divided by n, so means of groups also give the spread
 // of one unit (Welford's weighted update, 1962).

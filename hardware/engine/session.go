@@ -104,8 +104,6 @@ type Replay interface {
 
 // Replayed is the record of a job.
 type Replayed struct {
-	// Run is the name of the recorded run.
-	Run      string
 	Progress []ReplayedProgress
 	// Servers are the servers in the record.
 	Servers []ReplayedServer

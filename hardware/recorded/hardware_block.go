@@ -200,7 +200,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 func (e *Engine) Replayed(job int) engine.Replayed {
 	r := e.runs[job]
 	out := engine.Replayed{
-		Run: r.Name(), Accuracy: r.Accuracy, Loss: r.Loss, Cost: r.Cost, Revocations: r.Revocations(),
+		Accuracy: r.Accuracy, Loss: r.Loss, Cost: r.Cost, Revocations: r.Revocations(),
 	}
 	for _, s := range r.Servers {
 		paid := r.Duration

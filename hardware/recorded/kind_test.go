@@ -99,7 +99,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("the ends are %+v", ends)
 	}
 	r := e.(engine.Replay).Replayed(1)
-	if r.Run != "runb" || len(r.Progress) != 2 || r.Progress[1].At != 90*time.Second || *r.Progress[1].Accuracy != 0.4 ||
+	if len(r.Progress) != 2 || r.Progress[1].At != 90*time.Second || *r.Progress[1].Accuracy != 0.4 ||
 		r.Accuracy != 0.4 {
 		t.Errorf("replayed: %+v", r)
 	}

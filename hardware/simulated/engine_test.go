@@ -77,9 +77,6 @@ func TestRunTimes(t *testing.T) {
 		must(t, e.Start(0, cores(c.threads)))
 		until(t, e, scheduler.Never, c.want, 0)
 	}
-	if got := (Scaling{}).Estimate(1); got != 1 {
-		t.Errorf("the estimate of no time is %d ns, which would be none", got)
-	}
 }
 
 // A job that is paused and resumed on the same number of cores ends exactly as if the pauses were cut out.

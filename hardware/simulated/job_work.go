@@ -132,9 +132,6 @@ func (w Scaling) RunTime(threads int) time.Duration {
 	return w.Fixed + stretch(w.Scaled, w.Speed(max(w.Threads, 1)), w.Speed(threads))
 }
 
-// Estimate returns RunTime as a prediction for scheduler.Job: at least 1 ns, because 0 means no prediction.
-func (w Scaling) Estimate(threads int) time.Duration { return max(w.RunTime(threads), 1) }
-
 // Speed returns the speed on a number of threads, relative to one thread.
 func (w *Scaling) Speed(threads int) float64 {
 	if s := w.Special; s != nil && (s.Crew != nil || s.Begin != nil) {

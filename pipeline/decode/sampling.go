@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments/eval"
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -43,6 +42,3 @@ func (d *Decoder) estimate() experiment.Estimate {
 	}
 	return e
 }
-
-// Models are the names of the estimator models that can be fitted to samples.
-var Models = schema.Find(schema.Args[experiment.Estimate](), "model").Allowed

@@ -276,12 +276,6 @@ func within(budget *time.Duration, d time.Duration) time.Duration {
 	return max(*budget, 1)
 }
 
-// Real returns the workload for jobs that run for real, without run times: they are unknown before the run.
-func (r jobList) Real() jobList {
-	r.runTimes = nil
-	return r
-}
-
 // Export returns the workload as a trace, without the estimates for policies. With runTimes set, it includes run
 // times that are equal for all jobs of a block.
 func (r *jobList) Export(runTimes bool) workload.Trace {

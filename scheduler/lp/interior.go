@@ -26,8 +26,7 @@ type solver struct {
 	scaleC  float64
 	scaleH  float64
 	factors []factor
-	shared  dense     // for z and the duals of limits
-	right   []float64 // working storage
+	shared  dense // for z and the duals of limits
 	best    best
 }
 
@@ -84,7 +83,6 @@ func newSolver(p *Problem) *solver {
 	s.h, s.w, s.y, s.dw, s.dy, s.rp = take(s.m), take(s.m), take(s.m), take(s.m), take(s.m), take(s.m)
 	s.rw = take(s.m)
 	s.rx = make([]float64, s.n)
-	widest := 0
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
 		copy(s.c[s.vars[i]:], b.Gain)
@@ -94,11 +92,9 @@ func newSolver(p *Problem) *solver {
 		d := len(b.Gain)
 		f := &s.factors[i]
 		f.chol, f.border = take(d*d), take(d*(len(f.limits)+1))
-		widest = max(widest, d)
 	}
 	s.c[s.n-1] = p.Gain
 	copy(s.h[s.m-s.k:], p.Limits)
-	s.right = make([]float64, widest)
 	s.shared = newDense(s.k + 1)
 	s.scaleC, s.scaleH = 1+norm(s.c), 1+norm(s.h)
 	return s

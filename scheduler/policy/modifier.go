@@ -10,7 +10,6 @@ import (
 // Modifier is an addition to some choices: it adds settings to them, and changes the rules of a policy whose
 // settings turn it on.
 type Modifier struct {
-	Name string
 	// Settings are the arguments that the modifier adds. Of reports whether it adds them to a choice.
 	Settings []schema.Arg
 	Of       func(Question, *Choice) bool

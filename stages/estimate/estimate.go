@@ -14,8 +14,8 @@ import (
 
 // Job is a job whose run time is estimated.
 type Job struct {
-	Name, Hardware string
-	Threads, GPUs  int
+	Name          string
+	Threads, GPUs int
 	// Length is the job's total work, in the unit of its samples.
 	Length int
 	// Model is the name of the run-time model. Level is the level of the prediction interval, between 0 and 1.
@@ -54,7 +54,7 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 	}
 	p := e.Predict(j.Length, j.Level)
 	return e, record.EstimateRow{
-		Job: j.Name, Hardware: j.Hardware, Threads: j.Threads, GPUs: j.GPUs,
+		Job: j.Name, Threads: j.Threads, GPUs: j.GPUs,
 		Model: model.Name(), Chosen: e.Model, Samples: e.Samples, SampleFraction: float64(sampled) / float64(j.Length),
 		Slope: e.Slope, Intercept: e.Intercept,
 		Predicted: p.Seconds, Low: p.Low, High: p.High, Actual: -1, ActualSD: -1,

@@ -9,7 +9,7 @@ import (
 
 func TestFit(t *testing.T) {
 	j := Job{
-		Name: "long", Hardware: "h", Threads: 2, Length: 100, Model: "linear", Level: 0.9,
+		Name: "long", Threads: 2, Length: 100, Model: "linear", Level: 0.9,
 		Samples: []estimator.Sample{{Length: 3, Wall: 1.6}, {Length: 6, Wall: 2.2}},
 	}
 	e, row, err := Fit(j)

@@ -109,13 +109,13 @@ func TestStage(t *testing.T) {
 // The row of an estimate names the source of the estimate.
 func TestRowOfAnEstimate(t *testing.T) {
 	_, row, err := Fit(Job{
-		Name: "long", Hardware: "h", Threads: 2, GPUs: 1, Length: 100, Model: "linear", Level: 0.9,
+		Name: "long", Threads: 2, GPUs: 1, Length: 100, Model: "linear", Level: 0.9,
 		Samples: []estimator.Sample{{Length: 3, Wall: 1.6, Cost: 2}, {Length: 6, Wall: 2.2, Cost: 2.5}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row.Cost != 4.5 || row.SampleFraction != 0.09 || row.Job != "long" || row.Hardware != "h" || row.Threads != 2 ||
+	if row.Cost != 4.5 || row.SampleFraction != 0.09 || row.Job != "long" || row.Threads != 2 ||
 		row.GPUs != 1 || row.Level != 0.9 || row.Role != record.EstimateUsed || row.ActualSD >= 0 || row.Model != "linear" {
 		t.Errorf("%+v", row)
 	}

@@ -34,9 +34,9 @@ var _ = pictures.Register(pictures.Kind{
 
 // option is a configuration with its mean time and cost.
 type option struct {
-	hardware, label, short string
-	time, cost             stats.Interval
-	front                  bool
+	hardware, short string
+	time, cost      stats.Interval
+	front           bool
 }
 
 // costTime draws a point for each variant of each workload and hardware. If servers cost nothing, there is no picture,
@@ -44,7 +44,7 @@ type option struct {
 func costTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	var all []option
 	for _, v := range d.Variants {
-		o := option{hardware: v.Hardware, label: v.Label}
+		o := option{hardware: v.Hardware}
 		o.time = stats.MeanInterval(v.Values(measure.Makespan), analysis.DefaultLevel)
 		o.cost = stats.MeanInterval(v.Values(measure.Cost), analysis.DefaultLevel)
 		if !stats.Finite(o.time.Mean) || !stats.Finite(o.cost.Mean) {

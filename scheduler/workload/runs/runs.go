@@ -174,7 +174,6 @@ type reader struct {
 type serverRow struct {
 	Server
 	group, run string // empty if the table does not have the column
-	line       string
 }
 
 // Read reads the runs in a folder, in the order of their first rows. warnings describe doubtful data of single runs.
@@ -366,7 +365,7 @@ func (r *reader) checkpoint(_ int, v []string) error {
 	return nil
 }
 
-func (r *reader) server(line int, v []string) error {
+func (r *reader) server(_ int, v []string) error {
 	up, err := number("uptime", v[factUptime], 0)
 	if err != nil {
 		return err
@@ -379,7 +378,7 @@ func (r *reader) server(line int, v []string) error {
 		Server: Server{v[factServer], time.Duration(math.Round(up * 1e9)), slices.ContainsFunc(marked, func(m string) bool {
 			return strings.EqualFold(m, v[factRevoked])
 		})},
-		group: v[factGroup], run: v[factRun], line: fmt.Sprintf("line %d", line),
+		group: v[factGroup], run: v[factRun],
 	})
 	return nil
 }

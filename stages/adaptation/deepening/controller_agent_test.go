@@ -101,7 +101,7 @@ func TestSampledGradient(t *testing.T) {
 	for name, tb := range tables {
 		n := NewNetwork(2*(tb.Actions-1), tb.Actions, rand.New(rand.NewPCG(2, 2)))
 		exact, sampled := make([]float64, len(n.Weights)), make([]float64, len(n.Weights))
-		want := n.ExpectedReward(tb, 1, exact)
+		want := n.expectedReward(tb, 1, exact)
 		b := newBatch(n, 1)
 		got := b.sampled(tb, 100_000, 1, rand.New(rand.NewPCG(3, 3)))
 		b.back(sampled)
@@ -161,15 +161,15 @@ func TestGradients(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 1))
 		n := NewNetwork(2*(tb.Actions-1), tb.Actions, r)
 		grad := make([]float64, len(n.Weights))
-		n.ExpectedReward(tb, 1.5, grad)
+		n.expectedReward(tb, 1.5, grad)
 		worst := 0.0
 		for i := 0; i < len(grad); i += 1 + r.IntN(len(grad)/most) {
 			const step = 1e-5
 			old := n.Weights[i]
 			n.Weights[i] = old + step
-			up := n.ExpectedReward(tb, 1.5, make([]float64, len(grad)))
+			up := n.expectedReward(tb, 1.5, make([]float64, len(grad)))
 			n.Weights[i] = old - step
-			down := n.ExpectedReward(tb, 1.5, make([]float64, len(grad)))
+			down := n.expectedReward(tb, 1.5, make([]float64, len(grad)))
 			n.Weights[i] = old
 			want := -(up - down) / (2 * step)
 			worst = max(worst, math.Abs(grad[i]-want)/max(1, math.Abs(want)))
@@ -191,4 +191,30 @@ func BenchmarkTraining(b *testing.B) {
 	for b.Loop() {
 		learn(1, DefaultSettings(false), table)
 	}
+}
+
+// expectedReward returns the expected reward over all sequences of a table, and adds the exact gradient of the expected
+// loss to grad.
+func (n *Network) expectedReward(t *OutcomeTable, temperature float64, grad []float64) float64 {
+	b, seen := newBatch(n, temperature), stateVisits{}
+	prob := make([]float64, len(t.Accuracy))
+	mean := 0.0
+	for i := range prob {
+		prob[i] = 1
+		before := 0
+		for d, action := range t.Sequence(i) {
+			prob[i] *= b.visit(t, seen, d, before).probs[action]
+			before = before*t.Actions + action
+		}
+		mean += prob[i] * Reward(t.Accuracy[i])
+	}
+	for i, p := range prob {
+		before := 0
+		for d, action := range t.Sequence(i) {
+			b.visit(t, seen, d, before).charge(action, p*(Reward(t.Accuracy[i])-mean), temperature)
+			before = before*t.Actions + action
+		}
+	}
+	b.back(grad)
+	return mean
 }

@@ -37,7 +37,7 @@ const mostSequences = 1 << 20
 // gives the number of blocks. A table without a scenario column has one scenario with the given name. A mistake in a
 // line is a textfile.LineError; an incomplete table is an error that wraps *MissingSequences.
 func ReadTable(file, name string, in io.Reader, c Columns, decisions, blocks int) ([]*OutcomeTable, float64, error) {
-	r := tableReader{file: file, name: name, columns: c, decisions: decisions, blocks: blocks, lines: map[string]int{}}
+	r := tableReader{name: name, columns: c, decisions: decisions, blocks: blocks, lines: map[string]int{}}
 	if _, err := textfile.EachRow(file, in, false, r.head, r.row); err != nil {
 		return nil, 0, err
 	}
@@ -50,7 +50,7 @@ func ReadTable(file, name string, in io.Reader, c Columns, decisions, blocks int
 
 // tableReader collects the rows of a table until the number of actions is known.
 type tableReader struct {
-	file, name        string
+	name              string
 	columns           Columns
 	decisions, blocks int
 	scenario, total   int // indices of columns; −1 if the table lacks the column

@@ -189,32 +189,6 @@ func draw(probs []float64, r *rand.Rand) int {
 	return len(probs) - 1
 }
 
-// ExpectedReward returns the expected reward over all sequences of a table, and adds the exact gradient of the expected
-// loss to grad. It is for tests of the sampled gradient.
-func (n *Network) ExpectedReward(t *OutcomeTable, temperature float64, grad []float64) float64 {
-	b, seen := newBatch(n, temperature), stateVisits{}
-	prob := make([]float64, len(t.Accuracy))
-	mean := 0.0
-	for i := range prob {
-		prob[i] = 1
-		before := 0
-		for d, action := range t.Sequence(i) {
-			prob[i] *= b.visit(t, seen, d, before).probs[action]
-			before = before*t.Actions + action
-		}
-		mean += prob[i] * Reward(t.Accuracy[i])
-	}
-	for i, p := range prob {
-		before := 0
-		for d, action := range t.Sequence(i) {
-			b.visit(t, seen, d, before).charge(action, p*(Reward(t.Accuracy[i])-mean), temperature)
-			before = before*t.Actions + action
-		}
-	}
-	b.back(grad)
-	return mean
-}
-
 // Choose returns the index of the sequence that the network takes on a table: at each decision, the action with the
 // greatest probability.
 func (n *Network) Choose(t *OutcomeTable) int {

@@ -147,7 +147,7 @@ func (c *config) set(name, value string) error {
 	var err error
 	switch name {
 	case "learning_rate":
-		c.learningRate, err = number(value, 0)
+		c.learningRate, err = number(value)
 		if err == nil && c.learningRate == 0 {
 			err = errors.New("the value must be a number above 0")
 		}
@@ -163,7 +163,7 @@ func (c *config) set(name, value string) error {
 		n, err = integer(value, 0)
 		c.seed = uint64(n)
 	case "regularization":
-		c.regularization, err = number(value, 0)
+		c.regularization, err = number(value)
 	case "hidden":
 		c.hidden, err = integers(value)
 		if err == nil && c.program == "cnn" && len(c.hidden) != 1 {
@@ -182,12 +182,12 @@ func (c *config) set(name, value string) error {
 			err = errors.New("the value must be relu or tanh")
 		}
 	case "decay":
-		c.decay, err = number(value, 0)
+		c.decay, err = number(value)
 		if err == nil && (c.decay == 0 || c.decay > 1) {
 			err = errors.New("the value must be a number above 0 and at most 1")
 		}
 	case "restart_rate":
-		c.restartRate, err = number(value, 0)
+		c.restartRate, err = number(value)
 		if err == nil && c.restartRate == 0 {
 			err = errors.New("the value must be a number above 0")
 		}
@@ -222,10 +222,10 @@ func (c *config) complete() error {
 	return nil
 }
 
-func number(s string, least float64) (float64, error) {
+func number(s string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < least {
-		return 0, fmt.Errorf("the value must be a number of at least %g", least)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
+		return 0, errors.New("the value must be a number of at least 0")
 	}
 	return x, nil
 }

@@ -38,9 +38,6 @@ func NewMeasuredRun(p *MeasuredProgram, batch int) *MeasuredRun {
 	return &MeasuredRun{Program: p, Batch: batch, measured: map[[3]int]bool{}, table: map[sized]float64{}, speed: 1}
 }
 
-// Epoch returns the number of finished epochs.
-func (r *MeasuredRun) Epoch() int { return r.epoch }
-
 // Done reports whether all epochs are finished.
 func (r *MeasuredRun) Done() bool { return r.epoch >= r.Program.Epochs }
 

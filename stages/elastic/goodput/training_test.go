@@ -117,8 +117,8 @@ func TestARunByHand(t *testing.T) {
 		t.Errorf("%v s left after 1 s", r.Left())
 	}
 	r.NextEpoch()
-	if r.Done() || r.Epoch() != 1 {
-		t.Errorf("epoch %d after the first", r.Epoch())
+	if r.Done() || r.epoch != 1 {
+		t.Errorf("epoch %d after the first", r.epoch)
 	}
 	if r.NextEpoch(); !r.Done() || r.Left() != 0 {
 		t.Error("not done after two epochs")

@@ -69,8 +69,8 @@ type Kind struct {
 	Version int
 	// Idle reports whether jobs may not use idle devices on which the division gives them no time.
 	Idle bool
-	// Prices and Deadlines report whether the kind reads prices and deadlines.
-	Prices, Deadlines bool
+	// Prices reports whether the kind reads prices.
+	Prices bool
 	// Packs reports whether the kind can give time to pairs of jobs.
 	Packs bool
 	// Tolerance reports whether the kind has a tolerance.

@@ -13,7 +13,7 @@ var _ = Register(Kind{
 })
 
 var _ = Register(Kind{
-	Name: "min_cost", Title: "Least cost", Place: 6, Prices: true, Deadlines: true,
+	Name: "min_cost", Title: "Least cost", Place: 6, Prices: true,
 	Doc: "the greatest sum of the jobs' speeds per price, with deadlines met if possible",
 	New: func(Options) Divider { return throughput{cost: true} },
 })

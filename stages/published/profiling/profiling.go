@@ -46,7 +46,7 @@ const setting = "profiling"
 
 func init() {
 	policy.RegisterModifier(policy.Modifier{
-		Name: setting, Settings: schema.Described[profilingSettings](source), Check: check,
+		Settings: schema.Described[profilingSettings](source), Check: check,
 		Of: func(_ policy.Question, c *policy.Choice) bool { return c.OfJobs },
 		On: func(s policy.Settings) bool { return termsOf(s) != nil },
 		Modify: func(p policy.Policy, rules *scheduler.PolicyRules, r *scheduler.Run) error {

@@ -96,10 +96,9 @@ func (r *Recorded) ProgramLines(prefix string) []stages.KeyLine {
 // measured is the rows of a table of measurements that a recorded block selects.
 type measured struct {
 	language.Input
-	head   []string
-	rows   [][]string
-	digest string
-	ok     bool
+	head []string
+	rows [][]string
+	ok   bool
 }
 
 // rowsOf reads the table of a recorded block. It evaluates only those arguments that do not depend on a row.
@@ -141,7 +140,7 @@ func (d decoder) measured(a *eval.Args, v *recordedArgs) *measured {
 	}
 	t := language.Once(d.Decoder, tableKey(key), func() *measured {
 		t := &measured{Input: from}
-		t.digest, t.ok = datafile.EachRow(d.Decoder, a, a.At("file"), from, where, func(head []string) error {
+		_, t.ok = datafile.EachRow(d.Decoder, a, a.At("file"), from, where, func(head []string) error {
 			t.head = head
 			return nil
 		}, func(_ int, row []string) error {
