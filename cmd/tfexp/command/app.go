@@ -20,7 +20,6 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 )
 
@@ -144,29 +143,16 @@ func DirArgument(args []string) string {
 	return filepath.Clean(args[0])
 }
 
-// NoResults is the usage error for a folder without results. Its hint names folders near it that have results.
+// ResultsNear lists folders with results near a folder. A feature replaces it.
+var ResultsNear = func(string) []string { return nil }
+
+// NoResults is the usage error for a folder without results. Its hint names folders of ResultsNear.
 func NoResults(dir string) error {
 	hint := `"tfexp run FILE" writes results; DIR is the folder given with --out, or one experiment's folder in it`
-	switch near := resultsNear(dir); {
-	case len(near) == 1:
-		hint = fmt.Sprintf("did you mean %q?", near[0])
-	case len(near) > 0:
+	if near := ResultsNear(dir); len(near) > 0 {
 		hint = DidYouMean(dir, near, "results are in "+strings.Join(near[:min(len(near), 8)], ", "))
 	}
 	return Usagef(hint, "no results in %s", dir)
-}
-
-// resultsNear lists the folders with results in the folder of dir, and one level below it.
-func resultsNear(dir string) (near []string) {
-	parent := filepath.Dir(dir)
-	for !Exists(parent) {
-		parent = filepath.Dir(parent)
-	}
-	for _, depth := range []string{"*", "*/*"} {
-		plans, _ := filepath.Glob(filepath.Join(parent, depth, record.PlanFile))
-		near = append(near, schema.Each(plans, filepath.Dir)...)
-	}
-	return near
 }
 
 // ExperimentsIn lists the experiment folders of DIR.

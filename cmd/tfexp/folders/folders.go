@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/cmd/tfexp/states"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -25,6 +26,20 @@ var helpTexts embed.FS
 
 func init() {
 	command.Register(command.GroupLook, resultsCommand)
+	command.ResultsNear = resultsNear
+}
+
+// resultsNear lists the folders with results in the folder of dir, and one level below it.
+func resultsNear(dir string) (near []string) {
+	parent := filepath.Dir(dir)
+	for !command.Exists(parent) {
+		parent = filepath.Dir(parent)
+	}
+	for _, depth := range []string{"*", "*/*"} {
+		plans, _ := filepath.Glob(filepath.Join(parent, depth, record.PlanFile))
+		near = append(near, schema.Each(plans, filepath.Dir)...)
+	}
+	return near
 }
 
 // kept describes a folder of results.
