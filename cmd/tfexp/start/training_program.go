@@ -238,7 +238,7 @@ func (p TrainingProgram) OpenQuestions() []string {
 // Experiment returns the source of an experiment that runs the program. It errs if no experiment can contain the
 // program's path.
 func (p TrainingProgram) Experiment(name string) ([]byte, error) {
-	return p.write("program.hcl.tmpl", name, map[string]any{"Short": max(2, p.Work/5)})
+	return p.write("program.hcl.tmpl", name, map[string]any{"Short": min(max(2, p.Work/5), p.Work)})
 }
 
 // Threads returns the source of an experiment that runs the program with several numbers of threads.

@@ -157,3 +157,22 @@ p.add_argument("--lr", default=0.1)
 		t.Error(said)
 	}
 }
+
+// TestAdditions: the second job and the workload are marked as additions, and the second job is never the longer one.
+func TestAdditions(t *testing.T) {
+	for epochs, shorter := range map[string]string{"1": "1", "3": "2", "50": "10"} {
+		source, err := start.InspectProgram("train.py", []byte("parser.add_argument('--epochs', type=int, default="+epochs+")\n")).
+			Experiment("mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, short, _ := strings.Cut(string(source), "\n# An addition: the same program with fewer epochs.")
+		short, mix, _ := strings.Cut(short, "\n# An addition: one long job, and three short ones")
+		if !strings.Contains(short, "\njob \"short\" {") || !strings.Contains(short, "  epochs  = "+shorter+"\n") {
+			t.Errorf("%s epochs: the addition is %s", epochs, short)
+		}
+		if !strings.Contains(mix, "\nworkload \"mixed\" {") {
+			t.Errorf("%s epochs: the workload is not marked as an addition", epochs)
+		}
+	}
+}
