@@ -427,3 +427,63 @@ func TestTwinAsPrinted(t *testing.T) {
 		t.Errorf("five replicates have the mean waits %v, recorded were %.1f s", waits, recorded)
 	}
 }
+
+// TestTwinInWholeSeconds compares the waits of a twin from the whole seconds that sacct prints with those of a twin from
+// the exact times of the controller's log. In whole seconds, run times are multiples of the periods of the scheduler.
+func TestTwinInWholeSeconds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it simulates the recordings of controllers")
+	}
+	run := func(file string, edit func(text string) string) (mean float64) {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := regexp.MustCompile(`replicates  = \d+`).ReplaceAllString(edit(string(raw)), "replicates  = 15")
+		if err := folder.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(filepath.Dir(file), "results")
+		var stdout, errs strings.Builder
+		if code := Main([]string{"run", file, "--out", out}, &stdout, &errs); code != 0 {
+			t.Fatalf("exit status %d: %s", code, errs.String())
+		}
+		table, err := os.ReadFile(filepath.Join(out, "twin", "recorded.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(strings.NewReader(string(table))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0.0
+		for _, row := range rows[1:] {
+			if row[slices.Index(rows[0], "by")] == "all" {
+				wait, _ := strconv.ParseFloat(row[slices.Index(rows[0], "twin_mean_s")], 64)
+				mean, n = mean+wait, n+1
+			}
+		}
+		return mean / n
+	}
+	for _, config := range []string{"ages"} {
+		r := readRecording(t, filepath.Join("testdata/twin", config))
+		exact := run(r.file, func(text string) string { // by its own periods, which begin at random times
+			text = regexp.MustCompile(`(?s)\n  (?:instants = \[.*?\]|releases = \{.*?\n\})\n`).ReplaceAllString(text, "\n")
+			text = regexp.MustCompile(`(?s)\n  releases = \{.*?\n\}\n`).ReplaceAllString(text, "\n")
+			return regexp.MustCompile(`phase( *)= "[^"]*"`).ReplaceAllString(text, `phase$1= "random"`)
+		})
+		file := func(name string) string { return filepath.Join("testdata/twin", config, name) }
+		twin := filepath.Join(t.TempDir(), "twin.hcl")
+		var stdout, errs strings.Builder
+		if code := Main([]string{"init", twin, "--from-slurm", file("slurm.conf"), file("sacct.txt"), file("sacctmgr.txt"), file("qos.txt")},
+			&stdout, &errs); code != 0 {
+			t.Fatalf("exit status %d: %s", code, errs.String())
+		}
+		whole := run(twin, func(text string) string { return text })
+		rounded := run(twin, func(text string) string { return strings.Replace(text, "whole_seconds       = true", "", 1) })
+		t.Logf("%s: mean waits are %.1f s by exact times, %.1f s by whole seconds, and %.1f s by whole seconds as they are", config, exact, whole, rounded)
+		if math.Abs(whole-exact) > 0.025*exact || exact-rounded < 0.025*exact {
+			t.Errorf("%s: mean waits are %.1f s by exact times, %.1f s by whole seconds, and %.1f s by whole seconds as they are", config, exact, whole, rounded)
+		}
+	}
+}

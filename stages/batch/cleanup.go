@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // cleanup is the removal of an ended job from its nodes. During a cleanup, no other job starts on the nodes.
@@ -27,6 +28,9 @@ type pendingCleanups struct {
 func (p *periodic) cleanUp(e *scheduler.Event, on bitmap) {
 	alone := e.Kind == scheduler.Finish || e.Kind == scheduler.Fail
 	c := cleanup{e.At + p.Release, on, !alone || p.AtEnds}
+	if alone && p.WholeSeconds {
+		c.at = max(c.at, e.At+p.longer(e.Job))
+	}
 	if e.Kind == scheduler.Pause {
 		p.requestLookFor(c, e.At)
 		return
@@ -44,6 +48,13 @@ func (p *periodic) cleanUp(e *scheduler.Event, on bitmap) {
 		p.cleaning.durations[name] = p.cleaning.durations[name][1:]
 	}
 	p.startCleanup(c, e.At)
+}
+
+// longer draws how much longer a job ran than its whole seconds say, at least 0. Its start and its end were any part of
+// a second later than the recorded ones.
+func (p *periodic) longer(job int) time.Duration {
+	parts := workload.Stream(p.seed, "seconds", p.run.Jobs[job].Name)
+	return time.Duration(max(parts.Float64()-parts.Float64(), 0) * float64(time.Second))
 }
 
 // releaseOf returns how long no other job can start on the nodes of a job after its next end.

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // never is later than any time of a run. It is small enough that durations can be added without overflow.
@@ -26,6 +27,7 @@ type periodic struct {
 
 	arrived          []int32          // jobs that have arrived since the last dispatch
 	waiting          int              // number of waiting jobs
+	seed             int64            // of the run
 	waitReasons      map[int32]string // by number of a waiting job: the limit that held it back
 	eligibility      eligibility
 	running          runningJobs
@@ -55,7 +57,7 @@ type buffers struct {
 func newPeriodic(s policy.Setup) *periodic {
 	n := len(s.Run.Cluster.Nodes)
 	p := &periodic{
-		limits: newCounters(), running: runningJobs{allocations: make([]allocation, len(s.Run.Jobs)), wholeNodes: newBitmap(n)},
+		seed: s.Run.Seed, limits: newCounters(), running: runningJobs{allocations: make([]allocation, len(s.Run.Jobs)), wholeNodes: newBitmap(n)},
 		eligibility: newEligibility(len(s.Run.Jobs)), waitReasons: map[int32]string{},
 		preemption: preemption{last: map[int32]time.Duration{}}, cleaning: pendingCleanups{nodes: newBitmap(n)},
 		cores: newCoreNumbers(s.Run.Cluster.Nodes), round: backfillRound{reservedFrom: make([]time.Duration, n)},
@@ -66,6 +68,9 @@ func newPeriodic(s policy.Setup) *periodic {
 	schema.Fill(&f, s.Policy.Settings)
 	systemStart, _ := f.begun(s.Run.Seed)
 	p.passes = newSchedulingPasses(&p.periodicArgs, systemStart)
+	if f.Phase == randomPhase { // backfill has its own thread, whose periods begin at any time between two checks
+		p.passes.lastRound -= time.Duration(workload.Stream(s.Run.Seed, "phase", "backfill").Int64N(int64(p.Round)))
+	}
 	p.cleaning.durations, _ = p.releases()
 	if m, ok := s.Order.(*multifactor); ok {
 		p.order, p.clusterConfig, p.blocksErr = m, m.clusterConfig, m.blocksErr

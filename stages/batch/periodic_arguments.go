@@ -100,6 +100,12 @@ type periodicArgs struct {
 	//
 	//	release = "1s"
 	Release time.Duration `arg:"release" default:"0s"`
+	// Whether the log has whole seconds. The recorded run times are then up to a second too short or too long, and whole
+	// multiples of the time between two checks: checks would find each ended job at once. Each job whose run time is
+	// drawn as longer keeps its nodes for this part of a second.
+	//
+	//	whole_seconds = true
+	WholeSeconds bool `arg:"whole_seconds" default:"false"`
 	// The cleanup times of single jobs, by name, for each end of the job, from a controller's log.
 	//
 	// Default: `release`, or `release_stopped`.
@@ -137,6 +143,7 @@ func init() {
 		Choice: policy.Choice{
 			Name: Periodic, Title: "Periodic backfill", Place: 6, Estimates: true, Wants: wants,
 			Settings: schema.Args[periodicArgs](), Fits: misfitsOf, Check: checkInstants,
+			Draws: func(s policy.Settings) bool { return s["whole_seconds"] == true },
 			Doc: "at each event the first jobs of the queue, up to one that cannot start; then, " +
 				"periodically, jobs that delay no reservation",
 		},

@@ -3,6 +3,8 @@ package batch_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -121,5 +123,44 @@ func TestRules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWholeSeconds has jobs follow each other on a node. In a log of whole seconds, half of them end later than it says.
+func TestWholeSeconds(t *testing.T) {
+	var asks []ask
+	for range 400 {
+		asks = append(asks, ask{at: 0, cores: 4, run: 20, limit: 60})
+	}
+	for _, whole := range []bool{false, true} {
+		starts := startsOf(t, 1, policy.Settings{"whole_seconds": whole}, nil, asks)
+		slices.Sort(starts)
+		later, sum := 0, 0.0
+		for i := range starts[1:] {
+			more := starts[i+1] - starts[i] - 20
+			if more < -1e-6 || more >= 1 {
+				t.Fatalf("a job starts %.3f s after the end of the one before", more)
+			}
+			if sum += more; more > 1e-6 {
+				later++
+			}
+		}
+		n := float64(len(starts) - 1) // the mean of the later half is a third of a second
+		if part, mean := float64(later)/n, sum/n; whole && (math.Abs(part-0.5) > 0.08 || math.Abs(mean-1.0/6) > 0.03) || !whole && later > 0 {
+			t.Errorf("whole_seconds = %t: %.2f of the jobs end later, in the mean by %.3f s", whole, part, mean)
+		}
+	}
+}
+
+// TestPhaseOfBackfill has backfill start a job: its periods begin at another part of a second than those of the checks of
+// the queue, unless the start of the batch system is given.
+func TestPhaseOfBackfill(t *testing.T) {
+	for phase, together := range map[string]bool{"-7.3s": true, "random": false} {
+		starts := startsOf(t, 1, policy.Settings{"phase": phase}, nil, []ask{{at: 0, cores: 2, run: 90, limit: 90}, {at: 1, cores: 4, run: 9, limit: 60},
+			{at: 2, cores: 2, run: 10, limit: 20}})
+		between := starts[2] - starts[0]
+		if off := math.Abs(between - math.Round(between)); between > 15 || (off < 1e-6) != together {
+			t.Errorf("phase %s: the jobs start at %v", phase, starts)
+		}
 	}
 }

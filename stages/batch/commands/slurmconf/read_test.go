@@ -313,7 +313,7 @@ func TestClosures(t *testing.T) {
 	}
 	text := regexp.MustCompile(`\s+`).ReplaceAllString(strings.ReplaceAll(string(source), "#", ""), " ")
 	for _, want := range []string{
-		`fair_tree = false fair_share_damping = 2`, `least_loaded = true`, `clock = "0s"`,
+		`fair_tree = false fair_share_damping = 2`, `least_loaded = true`, `clock = "0s" whole_seconds = true`,
 		`reservation "maint" { nodes = ["n-[1-2]"] from = "10h" until = "12h" }`,
 		`reservation "down_1" { nodes = ["n-[3-4]"] from = "0s" until = "1m" sudden = true }`,
 		`the reservation maint is repeated (DAILY)`, `the reservation licenses has no nodes`, `no reservation old is given`,
@@ -331,6 +331,19 @@ func TestClosures(t *testing.T) {
 	}
 	if _, problems := decode.File(file, decode.Options{}); len(problems) > 0 {
 		t.Errorf("%v", problems)
+	}
+}
+
+// TestPartsOfSeconds: a log with parts of seconds is exact.
+func TestPartsOfSeconds(t *testing.T) {
+	dir := write(t, map[string]string{"slurm.conf": conf, "sacct.txt": strings.Replace(jobs, "00:01:00|10|", "00:01:00.250|10|", 1)})
+	tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := tw.Experiment("demo", dir)
+	if err != nil || strings.Contains(string(source), "whole_seconds") {
+		t.Errorf("%v\n%s", err, source)
 	}
 }
 

@@ -188,6 +188,12 @@ func readText(path string, read func(io.Reader) error) error {
 	return err
 }
 
+// wholeSeconds reports whether the log has no parts of seconds.
+func (t *Twin) wholeSeconds() bool {
+	part := func(d time.Duration) bool { return d%time.Second != 0 }
+	return !slices.ContainsFunc(t.trace.RunTimes, part) && !slices.ContainsFunc(t.trace.Waits, part)
+}
+
 // checkLogJobs finds jobs of the log that the configuration cannot run: the log is of another cluster, or of another
 // time.
 func (t *Twin) checkLogJobs() {
@@ -374,6 +380,9 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		shown := filepath.ToSlash(filearg.Seen(t.log, dir))
 		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
 		fill.Policy = append(slices.Clone(fill.Policy), pair{"clock", duration(t.trace.Origin % (24 * time.Hour))})
+		if t.wholeSeconds() {
+			fill.Policy = append(fill.Policy, pair{"whole_seconds", "true"})
+		}
 		fill.Log = &log{File: quoted(shown), Jobs: len(t.trace.Jobs), Span: table.WithUnit(last.Seconds(), "s")}
 		said := strings.Join(t.trace.Assumed, "\n")
 		if strings.Contains(said, "has no memory (") {
