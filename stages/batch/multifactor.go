@@ -439,6 +439,12 @@ func NewPriorities(s policy.Setup) (*Priorities, error) {
 	return m, m.blocksErr
 }
 
+// Of returns the weighted factors of a waiting job at the last update, and its nice value as a negative term. The twins
+// of recordings compare them with what a controller has printed.
+func (m *multifactor) Of(j *scheduler.Job) [8]Part {
+	return m.partsOf(j, m.ageOf(j))
+}
+
 // Usage returns the decayed usage, in core seconds, and the fair-share factor of a user in an account. If user is
 // empty, it returns the values of the account itself. ok is false if the user or account is unknown.
 func (m *multifactor) Usage(account, user string) (coreSeconds, factor float64, ok bool) {
