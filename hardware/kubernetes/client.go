@@ -281,6 +281,14 @@ func (k *cluster) createObject(ctx context.Context, resource string, object tree
 	return k.do(ctx, what, into)
 }
 
+// patchObject replaces fields of an object of the namespace, and decodes the answer into a value; nil discards the
+// answer.
+func (k *cluster) patchObject(ctx context.Context, resource, name string, fields tree, into any) error {
+	what := k.on("patch", resource, name)
+	what.patch, what.body = mergePatch, fields
+	return k.do(ctx, what, into)
+}
+
 // mergePatch is the media type of patches that replace fields.
 const mergePatch = "application/merge-patch+json"
 

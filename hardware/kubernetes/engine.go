@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -54,7 +53,6 @@ type Engine struct {
 	submissions map[int]*submission
 	byStart     map[string]*submission // by the value of labelStart
 	submitted   chan struct{}          // closed when the last submission is done
-	asks        chan struct{}          // an element makes followSubmissions ask Kueue at once
 	queues      map[string]bool        // LocalQueues that were found
 	kueue       string                 // the version of Kueue's API
 }
@@ -72,13 +70,12 @@ type madeJob struct {
 }
 
 func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task engine.Task) (*Engine, error) {
-	var name [4]byte
-	rand.Read(name[:])
 	k = &cluster{k.patient(k.set.Patience), k.set, k.namespace}
 	e := &Engine{
 		cluster: k, hw: task.Hardware, warnings: task.Warn,
-		run: s.id, id: hex.EncodeToString(name[:]), cell: label(task.Cell), folder: s.run.Dir, nodes: nodes,
-		objects: map[programKey]*madeJob{}, services: map[int]string{}, renewals: map[int]int{}, renewing: map[int]chan struct{}{}, started: map[string]*program{},
+		run: s.id, id: strings.ToLower(rand.Text()[:8]), cell: label(task.Cell), folder: s.run.Dir, nodes: nodes,
+		objects: map[programKey]*madeJob{}, started: map[string]*program{}, services: map[int]string{},
+		renewals: map[int]int{}, renewing: map[int]chan struct{}{},
 		blind: make(chan struct{}),
 	}
 	var core apiResources
@@ -161,8 +158,7 @@ func (e *Engine) Close() error {
 	_, err := e.sweep(context.Background(), e.own())
 	e.cancel()
 	e.calls.Wait()
-	var away *awayError
-	if errors.As(err, &away) {
+	if _, away := errors.AsType[*awayError](err); away {
 		return nil
 	}
 	return err

@@ -1,9 +1,9 @@
 // Package kubernetes runs jobs as Jobs of a Kubernetes cluster. tfexp decides when each runs, on which node, and with
 // how many cores; the cluster starts, watches and ends their pods.
 //
-// A training job has one Job (with roles, one for each part), which is created suspended and released when the scheduler
-// starts it. A pause suspends it: its program is asked to write a checkpoint and ends, and a new pod continues from
-// there. Pods are watched, and their output is followed, through the API alone; the control file of a program is an
+// A training job has one Job (with roles, one for each part), which is created suspended and released when the
+// scheduler starts it. A pause suspends it: its program is asked to write a checkpoint and ends, and a new pod continues
+// from there. Pods are watched, and their output is followed, through the API alone; the control file of a program is an
 // annotation of its pod.
 //
 // Jobs live in the cluster, so that killing tfexp does not end them. They carry labels with the run that they belong to.

@@ -153,18 +153,15 @@ func (e *Engine) release(p *program) error {
 	if ok, err := e.adopt(p); ok {
 		return err
 	}
-	p.mu.Lock()
-	part, control, before := p.part, p.control, p.start
-	p.mu.Unlock()
+	last := p.now()
+	part, control := last.part, last.control
 	e.mu.Lock()
 	start := e.newStart()
 	old, node := e.objects[p.key], e.nodes[part.Node]
-	delete(e.started, before)
+	delete(e.started, last.start)
 	e.started[start] = p
 	e.mu.Unlock()
-	p.mu.Lock()
-	p.start, p.pod, p.gone = start, nil, false
-	p.mu.Unlock()
+	p.set(func(s *state) { s.start, s.pod, s.gone = start, nil, false })
 	spec, hidden, err := e.template(&p.Job, part, start)
 	if err != nil {
 		return err
@@ -223,7 +220,8 @@ func onNodes(names ...string) tree {
 
 // create creates a suspended Job in place of an earlier Job of the same job. queue is a LocalQueue of Kueue; empty for
 // none.
-func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hidden []string, queue string) (*madeJob, error) {
+func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hidden []string, queue string) (*madeJob,
+	error) {
 	e.drop(e.detach(key))
 	name := objectPrefix + pods.Labels[labelStart]
 	if err := e.keep(name, j, hidden); err != nil {
@@ -234,12 +232,10 @@ func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hid
 	if queue != "" {
 		m.Labels[labelQueue] = queue
 	}
-	where := e.on("create", "jobs", "")
-	where.body = tree{"apiVersion": batch, "kind": "Job", "metadata": m,
-		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": seconds(e.set.Deadline),
-			"template": tree{"metadata": pods, "spec": spec}}}
 	var made job
-	err := e.do(e.ctx, where, &made)
+	err := e.createObject(e.ctx, "jobs", tree{"apiVersion": batch, "kind": "Job", "metadata": m,
+		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": seconds(e.set.Deadline),
+			"template": tree{"metadata": pods, "spec": spec}}}, &made)
 	if err == nil && made.Metadata.UID == "" { // a repeated call has no answer
 		err = e.do(e.ctx, e.on("get", "jobs", m.Name), &made)
 	}
@@ -250,12 +246,10 @@ func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hid
 	e.mu.Lock()
 	e.objects[key] = o
 	e.mu.Unlock()
-	if hidden == nil {
-		return o, nil
+	if hidden != nil {
+		err = e.patchObject(e.ctx, "secrets", name, tree{"metadata": meta{Owners: ownedBy(o)}}, nil)
 	}
-	where = e.on("patch", "secrets", name)
-	where.patch, where.body = mergePatch, tree{"metadata": meta{Owners: ownedBy(o)}}
-	return o, e.do(e.ctx, where, nil)
+	return o, err
 }
 
 // objectPrefix begins the names of all objects of the engine.
@@ -285,17 +279,13 @@ func (e *Engine) keep(name string, j *launch.Job, hidden []string) error {
 		}
 		values[secretKey(text)] = shown[0]
 	}
-	create := e.on("create", "secrets", "")
-	create.body = tree{"apiVersion": "v1", "kind": "Secret", "metadata": meta{Name: name, Labels: e.labels(j)},
-		"stringData": values}
-	return e.do(e.ctx, create, nil)
+	return e.createObject(e.ctx, "secrets", tree{"apiVersion": "v1", "kind": "Secret",
+		"metadata": meta{Name: name, Labels: e.labels(j)}, "stringData": values}, nil)
 }
 
 // patchJob changes fields of the specification of a Job.
 func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
-	what := e.on("patch", "jobs", name)
-	what.patch, what.body = mergePatch, tree{"spec": spec}
-	err = e.do(e.ctx, what, &now)
+	err = e.patchObject(e.ctx, "jobs", name, tree{"spec": spec}, &now)
 	return now, err
 }
 
@@ -340,16 +330,10 @@ func (e *Engine) suspended(key programKey) (bool, error) {
 
 // expired reports whether the Job of a program has reached its deadline.
 func (e *Engine) expired(key programKey) bool {
-	now, err := e.read(key)
-	if now == nil || err != nil {
-		return false
-	}
-	for _, kind := range []string{"Failed", "FailureTarget"} {
-		if c := is(now.Status.Conditions, kind); c != nil && c.Reason == "DeadlineExceeded" {
-			return true
-		}
-	}
-	return false
+	now, _ := e.read(key) // without an answer, the Job has no conditions
+	return now != nil && slices.ContainsFunc(now.Status.Conditions, func(c statusCondition) bool {
+		return c.Status == "True" && c.Reason == "DeadlineExceeded"
+	})
 }
 
 // detach removes the Job of a program from the engine's list, and returns it; nil if there is none.
@@ -374,9 +358,7 @@ func (e *Engine) drop(o *madeJob) {
 // move replaces the node of a program if it takes no pods any more, by another node of the cluster with enough room.
 // Later pods on this node of the hardware go to the new node too.
 func (e *Engine) move(p *program) error {
-	p.mu.Lock()
-	v := p.part.Node
-	p.mu.Unlock()
+	v := p.now().part.Node
 	rooms, err := e.rooms(e.ctx, e.run)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,48 +30,40 @@ type (
 		UID        string `json:"uid"`
 	}
 
-	statusCondition struct {
-		Type    string `json:"type"`
-		Status  string `json:"status"`
-		Reason  string `json:"reason"`
-		Message string `json:"message"`
-	}
+	// The types from here on are only read, except those with tags. Keys of JSON match fields in any case.
+
+	statusCondition struct{ Type, Status, Reason, Message string }
 
 	// list is an answer of the API with objects of one type.
 	list[T any] struct {
-		Metadata struct {
-			ResourceVersion string `json:"resourceVersion"`
-			Continue        string `json:"continue"`
-		} `json:"metadata"`
-		Items []T `json:"items"`
+		Metadata struct{ ResourceVersion, Continue string }
+		Items    []T
 	}
 
 	// tree is an object of the API, or a part of an object, that the engine only writes.
 	tree = map[string]any
 
 	job struct {
-		Metadata meta `json:"metadata"`
+		Metadata meta
 		Status   struct {
-			Active     int               `json:"active"`
-			Completed  string            `json:"completedIndexes"`
-			Failed     string            `json:"failedIndexes"`
-			Conditions []statusCondition `json:"conditions"`
-		} `json:"status"`
+			Active                          int
+			CompletedIndexes, FailedIndexes string
+			Conditions                      []statusCondition
+		}
 	}
 
 	pod struct {
-		Metadata meta `json:"metadata"`
+		Metadata meta
 		Spec     struct {
-			NodeName       string            `json:"nodeName"`
-			InitContainers []container       `json:"initContainers"`
-			Containers     []container       `json:"containers"`
-			Overhead       map[string]string `json:"overhead"`
-		} `json:"spec"`
-		Status podStatus `json:"status"`
+			NodeName                   string
+			InitContainers, Containers []container
+			Overhead                   map[string]string
+		}
+		Status podStatus
 	}
 	container struct {
-		RestartPolicy string    `json:"restartPolicy"`
-		Resources     resources `json:"resources"`
+		RestartPolicy string
+		Resources     resources
 	}
 	resources struct {
 		Requests map[string]string `json:"requests,omitempty"`
@@ -83,95 +76,71 @@ type (
 		Effect   string `json:"effect,omitempty"`
 	}
 	podStatus struct {
-		Phase      string            `json:"phase"`
-		Reason     string            `json:"reason"`
-		Message    string            `json:"message"`
-		Conditions []statusCondition `json:"conditions"`
-		Containers []containerStatus `json:"containerStatuses"`
-	}
-	containerStatus struct {
-		State containerState `json:"state"`
+		Phase, Reason, Message string
+		Conditions             []statusCondition
+		ContainerStatuses      []struct{ State containerState }
 	}
 	containerState struct {
-		Waiting    *waitingState    `json:"waiting"`
-		Running    *struct{}        `json:"running"`
-		Terminated *terminatedState `json:"terminated"`
+		Waiting    *waitingState
+		Running    *struct{}
+		Terminated *terminatedState
 	}
-	waitingState struct {
-		Reason  string `json:"reason"`
-		Message string `json:"message"`
-	}
+	waitingState    struct{ Reason, Message string }
 	terminatedState struct {
-		ExitCode int       `json:"exitCode"`
-		Signal   int       `json:"signal"`
-		Reason   string    `json:"reason"`
-		Message  string    `json:"message"`
-		Finished time.Time `json:"finishedAt"`
+		ExitCode, Signal int
+		Reason, Message  string
+		FinishedAt       time.Time
 	}
 
 	node struct {
-		Metadata meta `json:"metadata"`
+		Metadata meta
 		Spec     struct {
-			Unschedulable bool    `json:"unschedulable"`
-			Taints        []taint `json:"taints"`
-		} `json:"spec"`
+			Unschedulable bool
+			Taints        []taint
+		}
 		Status struct {
-			Allocatable map[string]string `json:"allocatable"`
-			Conditions  []statusCondition `json:"conditions"`
-			Images      []struct {
-				Names []string `json:"names"`
-			} `json:"images"`
-		} `json:"status"`
+			Allocatable map[string]string
+			Conditions  []statusCondition
+			Images      []struct{ Names []string }
+		}
 	}
-	taint struct {
-		Key    string `json:"key"`
-		Value  string `json:"value"`
-		Effect string `json:"effect"`
-	}
+	taint struct{ Key, Value, Effect string }
 
 	event struct {
-		Metadata meta   `json:"metadata"`
-		Type     string `json:"type"`
-		Reason   string `json:"reason"`
-		Message  string `json:"message"`
+		Metadata              meta
+		Type, Reason, Message string
 	}
 
 	// apiResources is the list of resources that an API group has.
-	apiResources struct {
-		Resources []struct {
-			Name string `json:"name"`
-		} `json:"resources"`
-	}
+	apiResources struct{ Resources []struct{ Name string } }
 
 	// answer is the object in the body of an error of the API.
-	answer struct {
-		Reason  string `json:"reason"`
-		Message string `json:"message"`
-		Code    int    `json:"code"`
-	}
+	answer struct{ Message string }
 
 	watchEvent struct {
-		Type   string          `json:"type"`
-		Object json.RawMessage `json:"object"`
+		Type   string
+		Object json.RawMessage
 	}
 )
 
-// is returns the condition of a type if its status is True, or nil. The API lists conditions in any order.
-func is(all []statusCondition, kind string) *statusCondition {
-	for i, c := range all {
-		if c.Type == kind && c.Status == "True" {
-			return &all[i]
-		}
+// condition returns the condition of a type with a status, or nil. The API lists conditions in any order.
+func condition(all []statusCondition, kind, status string) *statusCondition {
+	i := slices.IndexFunc(all, func(c statusCondition) bool { return c.Type == kind && c.Status == status })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &all[i]
 }
+
+// is returns the condition of a type if its status is True, or nil.
+func is(all []statusCondition, kind string) *statusCondition { return condition(all, kind, "True") }
 
 // state returns the state of the pod's container; the zero value if it has no state yet.
 func (p *pod) state() containerState {
-	if len(p.Status.Containers) == 0 {
+	if len(p.Status.ContainerStatuses) == 0 {
 		return containerState{}
 	}
-	return p.Status.Containers[0].State
+	return p.Status.ContainerStatuses[0].State
 }
 
 // over reports whether the pod has ended.

@@ -49,12 +49,11 @@ func hostName(p scheduler.Part) string {
 
 // serve creates the Service of a job with roles. It is deleted with o, the Job of the leading part.
 func (e *Engine) serve(p *program, o *madeJob) error {
-	create := e.on("create", "services", "")
-	create.body = tree{"apiVersion": "v1", "kind": "Service",
+	return e.createObject(e.ctx, "services", tree{"apiVersion": "v1", "kind": "Service",
 		"metadata": meta{Name: p.service, Labels: e.labels(&p.Job), Owners: ownedBy(o)},
-		// Parts look for each other before they are ready.
-		"spec": tree{"clusterIP": "None", "publishNotReadyAddresses": true, "selector": map[string]string{labelService: p.service}}}
-	return e.do(e.ctx, create, nil)
+		"spec": tree{"clusterIP": "None", "selector": map[string]string{labelService: p.service},
+			"publishNotReadyAddresses": true}, // parts look for each other before they are ready
+	}, nil)
 }
 
 // partLost reports whether the pod of a part was taken away, and its job cannot go on without the part.
@@ -71,13 +70,13 @@ func (l *podLife) partLost(pod *pod, gone bool) bool {
 // part. It returns false if it has done so too often. It does nothing if the job is to end or to pause.
 func (e *Engine) renew(p *program, why string) bool {
 	for !e.turn.TryLock() { // the scheduler may wait for the end of p
-		if e.stopped(p) {
+		if p.now().asked {
 			return true
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	defer e.turn.Unlock()
-	if e.stopped(p) {
+	if p.now().asked {
 		return true
 	}
 	if e.renewals[p.Number]++; e.renewals[p.Number] > mostLost {

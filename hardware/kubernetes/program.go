@@ -22,11 +22,16 @@ type program struct {
 	launch.JobState
 	key  programKey
 	log  *launch.Log
-	news chan struct{} // an element says that a field below has changed
+	news chan struct{} // an element says that the state has changed
 	// service is the Service of a job with roles, and host the name of the program in it; empty for other jobs.
 	service, host string
 
-	mu      sync.Mutex // guards what follows
+	mu sync.Mutex // guards state
+	state
+}
+
+// state is the part of a program that several goroutines change.
+type state struct {
 	part    scheduler.Part
 	control string // content of the control file
 	start   string // labelStart of the pod; for an adopted pod, its UID
@@ -39,6 +44,21 @@ type program struct {
 	adopted bool   // the cluster itself has started its pod
 }
 
+// now returns the present state.
+func (p *program) now() state {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state
+}
+
+// set changes the state.
+func (p *program) set(change func(*state)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.state)
+	p.nudge()
+}
+
 func (p *program) nudge() {
 	select {
 	case p.news <- struct{}{}:
@@ -48,24 +68,15 @@ func (p *program) nudge() {
 
 // see takes the latest state of the program's pod.
 func (p *program) see(pod *pod, gone bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if pod.Metadata.Labels[labelStart] != p.start && pod.Metadata.UID != p.start { // the pod is an earlier one
-		return
-	}
-	if p.pod == nil || p.pod.Metadata.UID != pod.Metadata.UID || !p.pod.over() && pod.over() {
-		p.at = time.Now()
-	}
-	p.pod, p.gone = pod, gone
-	p.taken = cmp.Or(disturbed(pod), p.taken)
-	p.nudge()
-}
-
-// look returns the program's pod, and whether it was deleted.
-func (p *program) look() (*pod, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.pod, p.gone
+	p.set(func(s *state) {
+		if pod.Metadata.Labels[labelStart] != s.start && pod.Metadata.UID != s.start { // the pod is an earlier one
+			return
+		}
+		if s.pod == nil || s.pod.Metadata.UID != pod.Metadata.UID || !s.pod.over() && pod.over() {
+			s.at = time.Now()
+		}
+		s.pod, s.gone, s.taken = pod, gone, cmp.Or(disturbed(pod), s.taken)
+	})
 }
 
 // hands implements launch.ProgramHands for pods.
@@ -74,7 +85,7 @@ type hands struct{ e *Engine }
 // Begin opens the log of a program. Attend starts its pod, so that a slow API server delays no other job.
 func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
 	error) {
-	p := &program{JobState: s, key: programKey{job: s.Number}, part: part, news: make(chan struct{}, 1)}
+	p := &program{JobState: s, key: programKey{job: s.Number}, news: make(chan struct{}, 1)}
 	if part.Role != "" {
 		h.e.mu.Lock()
 		p.service = h.e.services[s.Number]
@@ -88,7 +99,7 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 	if err != nil {
 		return nil, err
 	}
-	p.control = string(text)
+	p.part, p.control = part, string(text)
 	if p.log, err = launch.OpenLog(s.Job.LogPath, launch.DefaultLogLimit, again, fail, seen); err != nil {
 		return nil, err
 	}
@@ -107,19 +118,13 @@ func (h hands) GoOn([]*program) error { return errHold }
 
 // Bind gives a program the cores of a part. Attend then resizes its pod.
 func (h hands) Bind(p *program, part scheduler.Part) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.part = part
-	p.nudge()
+	p.set(func(s *state) { s.part = part })
 	return nil
 }
 
 // Write replaces the content of a program's control file, which is an annotation of its pod. Attend passes it on.
 func (h hands) Write(p *program, content []byte, _ time.Time) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.control = string(content)
-	p.nudge()
+	p.set(func(s *state) { s.control = string(content) })
 	return nil
 }
 
@@ -144,10 +149,7 @@ func (h hands) Kill(programs []*program) { h.end(programs, true) }
 
 func (h hands) end(programs []*program, kill bool) {
 	for _, p := range programs {
-		p.mu.Lock()
-		p.asked, p.killed = true, p.killed || kill
-		p.nudge()
-		p.mu.Unlock()
+		p.set(func(s *state) { s.asked, s.killed = true, s.killed || kill })
 	}
 }
 
@@ -159,7 +161,7 @@ func (h hands) Attend(p *program) {
 	delete(e.started, p.start)
 	e.mu.Unlock()
 	var done *madeJob
-	if f.Finished || !e.stopped(p) || p.service != "" { // other suspended Jobs are reused when their jobs resume
+	if f.Finished || !p.now().asked || p.service != "" { // other suspended Jobs are reused when their jobs resume
 		done = e.detach(p.key)
 	}
 	e.Exited(p, f.At, f.Finished)
@@ -206,7 +208,7 @@ func (e *Engine) execute(p *program) launch.Fate {
 			_ = l.finish()
 		}
 	}()
-	if e.stopped(p) {
+	if p.now().asked {
 		return launch.Fate{At: time.Now(), Exit: -1, Why: "it was stopped before it ran"}
 	}
 	if err := l.begin(); err != nil {
@@ -229,21 +231,13 @@ func (e *Engine) execute(p *program) launch.Fate {
 	}
 }
 
-// stopped reports whether a program was asked to end.
-func (e *Engine) stopped(p *program) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.asked
-}
-
 // failure returns the end of a program that cannot continue. If the API server does not answer, or refuses the user,
 // the whole run ends.
 func (l *podLife) failure(what string, err error) (launch.Fate, bool) {
 	if err != nil {
 		what += ": " + err.Error()
 	}
-	var away *awayError
-	if errors.As(err, &away) || refused(err, http.StatusUnauthorized) || noPermission(err) {
+	if _, away := errors.AsType[*awayError](err); away || refused(err, http.StatusUnauthorized) || noPermission(err) {
 		l.e.Break(unavailable(err))
 	}
 	return launch.Fate{At: time.Now(), Exit: -1, Why: what, Output: l.p.log.Err()}, true
@@ -251,9 +245,7 @@ func (l *podLife) failure(what string, err error) (launch.Fate, bool) {
 
 // begin starts a pod of the program.
 func (l *podLife) begin() error {
-	l.p.mu.Lock()
-	l.cores = l.p.part.Cores.Count()
-	l.p.mu.Unlock()
+	l.cores = l.p.now().part.Cores.Count()
 	l.cut, l.force, l.resize, l.seen, l.since, l.reason = false, false, false, "", time.Now(), ""
 	return l.e.release(l.p)
 }
@@ -261,9 +253,8 @@ func (l *podLife) begin() error {
 // step looks at the program once, and acts.
 func (l *podLife) step() (launch.Fate, bool) {
 	p, e := l.p, l.e
-	p.mu.Lock()
-	pod, gone, at, asked, killed := p.pod, p.gone, p.at, p.asked, p.killed
-	p.mu.Unlock()
+	now := p.now()
+	pod, gone, asked := now.pod, now.gone, now.asked
 	if p.service != "" && !asked && l.partLost(pod, gone) && !e.expired(p.key) {
 		if asked = e.renew(p, l.taken(pod)); !asked {
 			return l.failure(manyLost, nil)
@@ -279,25 +270,27 @@ func (l *podLife) step() (launch.Fate, bool) {
 			return l.failure("its Job could not be suspended", err)
 		}
 	}
-	if killed && !l.force && pod != nil && !gone {
+	if now.killed && !l.force && pod != nil && !gone {
 		l.force = true
 		if err := e.deletePod(e.ctx, pod.Metadata.Name); err != nil {
 			return l.failure("its pod could not be ended", err)
 		}
 	}
 	switch {
-	case pod == nil:
-		return l.without(asked)
-	case pod.over() || gone:
-		return l.ended(pod, at, asked)
-	case pod.state().Running != nil:
+	case pod == nil && asked:
+		return l.withdrawn()
+	case pod != nil && (pod.over() || gone):
+		return l.ended(pod, now.at, asked)
+	case pod != nil && pod.state().Running != nil:
 		l.follow(pod)
 		if err := l.adapt(pod); err != nil {
 			return l.failure("its pod could not be changed", err)
 		}
 		return launch.Fate{}, false
+	case asked:
+		return launch.Fate{}, false
 	}
-	return l.waits(pod, asked)
+	return l.wait(pod)
 }
 
 // follow starts to copy the log of a running pod.
@@ -321,8 +314,8 @@ func (l *podLife) follow(pod *pod) {
 	out.last, out.bytes = time.Time{}, 0
 	go func() {
 		copied <- out.read(ctx, l.e.cluster, name, func() bool {
-			now, gone := l.p.look()
-			return gone || now == nil || now.Metadata.UID != uid || now.over()
+			now := l.p.now()
+			return now.gone || now.pod == nil || now.pod.Metadata.UID != uid || now.pod.over()
 		})
 		l.p.nudge()
 	}()
@@ -330,9 +323,7 @@ func (l *podLife) follow(pod *pod) {
 
 // taken describes who took a pod of the program away. pod may be nil.
 func (l *podLife) taken(pod *pod) string {
-	l.p.mu.Lock()
-	defer l.p.mu.Unlock()
-	text := l.p.taken
+	text := l.p.now().taken
 	if pod != nil {
 		text = disturbed(pod)
 	}
@@ -350,16 +341,14 @@ func (e *Engine) resumePoint() string {
 // adapt passes changes of the control file and of the cores to a running pod: in place, if the cluster can.
 func (l *podLife) adapt(pod *pod) error {
 	p, e := l.p, l.e
-	p.mu.Lock()
-	cores, control, asked := p.part.Cores.Count(), p.control, p.asked
-	p.mu.Unlock()
-	if asked || pod.Metadata.Deleted != nil {
+	now := p.now()
+	cores, control := now.part.Cores.Count(), now.control
+	if now.asked || pod.Metadata.Deleted != nil {
 		return nil
 	}
 	if control != l.control {
-		what := e.on("patch", "pods", pod.Metadata.Name)
-		what.patch, what.body = mergePatch, tree{"metadata": meta{Annotations: map[string]string{annotationControl: control}}}
-		err := e.do(e.ctx, what, nil)
+		err := e.patchObject(e.ctx, "pods", pod.Metadata.Name,
+			tree{"metadata": meta{Annotations: map[string]string{annotationControl: control}}}, nil)
 		if err != nil && !refused(err, http.StatusNotFound) {
 			return err
 		}
@@ -482,10 +471,10 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 // instant returns when a container ended. The API has this time in whole seconds; the time stamp of the last line may
 // be later, and then is closer.
 func (l *podLife) instant(t *terminatedState, seen time.Time) time.Time {
-	if t == nil || !l.out.live || t.Finished.IsZero() {
+	if t == nil || !l.out.live || t.FinishedAt.IsZero() {
 		return seen
 	}
-	at := t.Finished
+	at := t.FinishedAt
 	if l.out.last.After(at) {
 		at = l.out.last
 	}
@@ -495,54 +484,38 @@ func (l *podLife) instant(t *terminatedState, seen time.Time) time.Time {
 	return seen
 }
 
-// without handles a program that has no pod: its Job has created none yet, or was suspended before that.
-func (l *podLife) without(asked bool) (launch.Fate, bool) {
-	e, p := l.e, l.p
-	if asked {
-		quiet, err := e.suspended(p.key)
-		if err != nil {
-			return l.failure("its Job cannot be read", err)
-		}
-		if now, _ := p.look(); !quiet || now != nil {
-			return launch.Fate{}, false
-		}
-		return launch.Fate{At: time.Now(), Exit: -1, Why: "it was stopped before it ran", Output: p.log.Err()}, true
+// withdrawn handles a program that was asked to end before its Job has created a pod.
+func (l *podLife) withdrawn() (launch.Fate, bool) {
+	quiet, err := l.e.suspended(l.p.key)
+	if err != nil {
+		return l.failure("its Job cannot be read", err)
 	}
-	return l.wait(func() (string, bool) {
-		if o := e.object(p.key); o != nil {
-			return e.refusal(o.uid)
-		}
-		return "", false
-	})
-}
-
-// waits handles a pod that does not run yet.
-func (l *podLife) waits(pod *pod, asked bool) (launch.Fate, bool) {
-	if asked {
+	if !quiet || l.p.now().pod != nil {
 		return launch.Fate{}, false
 	}
-	return l.wait(func() (string, bool) { return l.e.obstacle(pod) })
+	return launch.Fate{At: time.Now(), Exit: -1, Why: "it was stopped before it ran", Output: l.p.log.Err()}, true
 }
 
-// wait handles a program whose pod cannot start now. why returns the reason, and whether the pod can never start.
-func (l *podLife) wait(why func() (string, bool)) (launch.Fate, bool) {
+// wait handles a program whose pod does not run yet; a nil pod means that its Job has created none.
+func (l *podLife) wait(pod *pod) (launch.Fate, bool) {
 	waited := time.Since(l.since)
 	if waited < lookAfter || time.Since(l.looked) < lookAfter {
 		return launch.Fate{}, false
 	}
 	l.looked = time.Now()
-	reason, vain := why()
-	if reason != "" {
-		l.reason = reason
+	reason, vain := "", false
+	if pod != nil {
+		reason, vain = l.e.obstacle(pod)
+	} else if o := l.e.object(l.p.key); o != nil {
+		reason, vain = l.e.refusal(o.uid)
 	}
+	l.reason = cmp.Or(reason, l.reason)
 	switch {
 	case vain:
 		return l.failure("its pod cannot start: "+l.reason, nil)
 	case waited > l.e.set.Patience:
-		if l.reason == "" {
-			l.reason = "the cluster says no reason (kubectl describe job shows its events)"
-		}
-		return l.failure(fmt.Sprintf("its pod did not start within %s: %s", l.e.set.Patience, l.reason), nil)
+		return l.failure(fmt.Sprintf("its pod did not start within %s: %s", l.e.set.Patience, cmp.Or(l.reason,
+			"the cluster says no reason (kubectl describe job shows its events)")), nil)
 	}
 	return launch.Fate{}, false
 }

@@ -10,15 +10,6 @@ import (
 // hopeless are reasons of waiting containers that do not go away by waiting.
 var hopeless = []string{"InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "ImageInspectError"}
 
-// condition returns the condition of a type with a status, or nil. The API lists conditions in any order.
-func condition(all []statusCondition, kind, status string) *statusCondition {
-	i := slices.IndexFunc(all, func(c statusCondition) bool { return c.Type == kind && c.Status == status })
-	if i < 0 {
-		return nil
-	}
-	return &all[i]
-}
-
 // unscheduled returns why the scheduler of the cluster has not placed a pod; empty if it has, or gives no reason. The
 // pod may be nil.
 func unscheduled(p *pod) string {

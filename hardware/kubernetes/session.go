@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -119,28 +120,21 @@ const leftoverPatience = time.Minute
 // goneLimit is how long sweep waits for the ends of pods.
 const goneLimit = 2 * time.Minute
 
-// sweep removes the Jobs, pods, Services and Secrets with some labels, and waits until no pod is left. It returns descriptions
-// of the removed Jobs: "Job tfexp-… (job a-1 of cell …)".
+// sweep removes the Jobs, pods, Services and Secrets with some labels, and waits until no pod is left. It returns
+// descriptions of the removed Jobs: "Job tfexp-… (job a-1 of cell …)".
 func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed []string, err error) {
-	jobs, err := listed[job](ctx, k, "jobs", labels)
-	if err != nil {
-		return nil, err
-	}
-	for _, j := range jobs {
-		if err := k.deleteJob(ctx, j.Metadata.Name); err != nil {
-			return removed, err
+	for _, resource := range []string{"jobs", "services", "secrets"} {
+		objects, err := listed[job](ctx, k, resource, labels)
+		if err != nil && (resource == "jobs" || !refused(err, http.StatusForbidden)) {
+			return removed, err // a user who may not list other objects has created none
 		}
-		removed = append(removed, fmt.Sprintf("Job %s (job %s of cell %s)", j.Metadata.Name, j.Metadata.Labels[labelJob],
-			j.Metadata.Labels[labelCell]))
-	}
-	for _, resource := range []string{"services", "secrets"} {
-		others, err := listed[job](ctx, k, resource, labels)
-		if err != nil && !refused(err, 403) { // a user who may not list them has created none
-			return removed, err
-		}
-		for _, o := range others {
-			if err := k.remove(ctx, resource, o.Metadata.Name, nil); err != nil {
+		for _, o := range objects {
+			if err := k.remove(ctx, resource, o.Metadata.Name, inBackground); err != nil {
 				return removed, err
+			}
+			if resource == "jobs" {
+				removed = append(removed, fmt.Sprintf("Job %s (job %s of cell %s)", o.Metadata.Name, o.Metadata.Labels[labelJob],
+					o.Metadata.Labels[labelCell]))
 			}
 		}
 	}
@@ -204,9 +198,12 @@ func (k *cluster) remove(ctx context.Context, resource, name string, options any
 // batch is the API group of Jobs.
 const batch = "batch/v1"
 
+// inBackground makes the cluster delete the pods of a deleted Job.
+var inBackground = tree{"propagationPolicy": "Background"}
+
 // deleteJob deletes a Job. The cluster then deletes its pods.
 func (k *cluster) deleteJob(ctx context.Context, name string) error {
-	return k.remove(ctx, "jobs", name, tree{"propagationPolicy": "Background"})
+	return k.remove(ctx, "jobs", name, inBackground)
 }
 
 // deletePod deletes a pod; its program gets SIGKILL after one second.

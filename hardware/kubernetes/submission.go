@@ -210,9 +210,7 @@ func (e *Engine) adopt(p *program) (ok bool, err error) {
 	}
 	uid := s.pod.Metadata.UID
 	e.started[uid] = p
-	p.mu.Lock()
-	p.start, p.pod, p.gone, p.adopted = uid, nil, false, true
-	p.mu.Unlock()
+	p.set(func(now *state) { now.start, now.pod, now.gone, now.adopted = uid, nil, false, true })
 	p.see(s.pod, s.gone)
 	return true, nil
 }

@@ -313,7 +313,7 @@ func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err
 	}
 	open := map[int]bool{} // unfinished tasks, by number
 	if there && is(now.Status.Conditions, "Complete") == nil {
-		over, failed := indexes(now.Status.Completed+","+now.Status.Failed), is(now.Status.Conditions, "Failed")
+		over, failed := indexes(now.Status.CompletedIndexes+","+now.Status.FailedIndexes), is(now.Status.Conditions, "Failed")
 		for i, n := range taskNumbers(&now.Metadata) {
 			switch {
 			case over[i]:
