@@ -30,7 +30,6 @@ func TestResume(t *testing.T) {
 	start := func(m *Priorities, job int, at time.Duration) {
 		m.OnEvent(&scheduler.Event{At: at, Kind: scheduler.Start, Job: job, Cores: scheduler.CoreSet{{Hi: 4}}})
 	}
-	factors := func(m *Priorities, j *scheduler.Job) [8]Part { return m.partsOf(j, m.ageOf(j)) }
 	const now, ahead = 95 * time.Minute, -50 * time.Minute
 	all := []scheduler.Job{of(0, 0, 0), of(1, 0, 1), of(2, time.Hour, 2), of(3, 80*time.Minute, 3)}
 	whole := priorities(all)
@@ -52,7 +51,7 @@ func TestResume(t *testing.T) {
 				t.Errorf("at %s %s has used %v (%v), want %v (%v)", at, name, got, f, used, factor)
 			}
 		}
-		if got, want := factors(part, &rest[1]), factors(whole, &all[3]); got != want {
+		if got, want := part.Of(&rest[1]), whole.Of(&all[3]); got != want {
 			t.Errorf("at %s the factors are %v, want %v", at, got, want)
 		}
 	}
