@@ -72,6 +72,7 @@ func (r *run) askMore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.behind = r.behind || to > from // also if the cache has the added cells
 	r.cache.View(func(v store.View) {
 		r.lookUpCells(v, from, to)
 		err = r.planPieces(v)

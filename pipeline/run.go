@@ -300,7 +300,7 @@ func (r *run) removeStale() error {
 }
 
 // maxWriting is the largest part of the time that a run may spend on writing plan.json while cells are added.
-const maxWriting = 0.05
+var maxWriting = 0.05 // a variable for tests
 
 // growPlan writes plan.json after cells were added, unless it was written a moment ago. A search adds cells one by
 // one, and each writing takes longer than the last.
