@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
@@ -385,25 +388,82 @@ func againstRecording(t *testing.T, dir string) {
 	t.Logf("priorities are equal at %d instants", r.priorities(t, string(raw)))
 }
 
-// TestTwinAsPrinted makes a twin only from files, as users do. In each replicate, the periods of its schedulers begin
-// at another instant. Its waiting times are near the recorded times.
+// TestTwinOfOtherPeriods compares recordings with twins that check their queue periodically. Their periods begin at
+// other instants, a quarter of a second apart.
+func TestTwinOfOtherPeriods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it simulates the recordings of controllers")
+	}
+	t.Setenv("TFEXP_TWIN_CLOCK", "own")
+	for _, name := range recordings(t, "overlap") {
+		r := readRecording(t, filepath.Join("testdata/twin", name))
+		source, err := os.ReadFile(r.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var waits []float64
+		order, recorded, phase := 0.0, 0.0, fmt.Sprintf("%q", r.phase)
+		for i := range need.Cases(2, 20) {
+			later := fmt.Sprintf("%q", r.phase+time.Duration(i)*250*time.Millisecond)
+			if err := folder.WriteFile(r.file, []byte(strings.Replace(string(source), phase, later, 1)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			a := r.compare(t)
+			waits, order, recorded = append(waits, a.twin), order+a.order, a.recorded
+		}
+		mean, sd := stat.MeanStdDev(waits, nil)
+		order /= float64(len(waits))
+		text := fmt.Sprintf("%s: %.1f%% of the pairs of jobs start in the recorded order; mean wait %.1f s, of %d twins %.1f ± %.1f s",
+			name, order, recorded, len(waits), mean, sd)
+		if t.Log(text); order < 80 || math.Abs(mean-recorded) > 15 || sd == 0 {
+			t.Error(text)
+		}
+	}
+}
+
+// recordings returns the names of all recordings, or of some in the short form of tests.
+func recordings(t *testing.T, some ...string) (names []string) {
+	if !need.Long() {
+		return some
+	}
+	dirs, err := filepath.Glob("testdata/twin/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("%d recordings: %v", len(dirs), err)
+	}
+	for _, dir := range dirs {
+		names = append(names, filepath.Base(dir))
+	}
+	return names
+}
+
+// TestTwinAsPrinted makes twins only from files, as users do. In each replicate, the periods of its schedulers begin at
+// another instant. Its waiting times are near the recorded times.
 func TestTwinAsPrinted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it simulates the recordings of controllers")
 	}
+	for _, name := range recordings(t, "preempt") {
+		t.Run(name, func(t *testing.T) { asPrinted(t, filepath.Join("testdata/twin", name), need.Cases(5, 15)) })
+	}
+}
+
+func asPrinted(t *testing.T, recording string, replicates int) {
 	dir := t.TempDir()
-	file := func(name string) string { return filepath.Join("testdata/twin/preempt", name) }
+	file := func(name string) string { return filepath.Join(recording, name) }
 	twin, out := filepath.Join(dir, "twin.hcl"), filepath.Join(dir, "results")
-	for _, args := range [][]string{
-		{"init", twin, "--from-slurm", file("slurm.conf"), file("sacct.txt"), file("sacctmgr.txt"), file("qos.txt")},
-		{"run", twin, "--out", out},
-		{"check", filepath.Join(out, "twin")},
-	} {
+	run := func(args ...string) {
+		t.Helper()
 		var text, errs strings.Builder
 		if code := Main(args, &text, &errs); code != 0 {
 			t.Fatalf("%v: exit status %d: %s", args, code, errs.String())
 		}
 	}
+	run("init", twin, "--from-slurm", file("slurm.conf"), file("sacct.txt"), file("sacctmgr.txt"), file("qos.txt"))
+	run("run", twin, "--out", out)
+	if replicates > 5 {
+		run("run", twin, "--out", out, "--more", strconv.Itoa(replicates-5))
+	}
+	run("check", filepath.Join(out, "twin"))
 	raw, err := os.ReadFile(filepath.Join(out, "twin", "recorded.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -412,19 +472,24 @@ func TestTwinAsPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorded, waits := 0.0, map[float64]bool{}
+	recorded, sum, waits := 0.0, 0.0, map[float64]bool{}
 	for _, row := range rows[1:] {
 		if row[slices.Index(rows[0], "by")] == "all" {
 			wait, _ := strconv.ParseFloat(row[slices.Index(rows[0], "twin_mean_s")], 64)
 			recorded, _ = strconv.ParseFloat(row[slices.Index(rows[0], "recorded_mean_s")], 64)
-			waits[wait] = true
-			if math.Abs(wait-recorded) > 20 { // seconds between two checks of the whole queue
+			sum, waits[wait] = sum+wait, true
+			if math.Abs(wait-recorded) > 40 { // two of the intervals between checks of the whole queue
 				t.Errorf("jobs wait %.1f s, recorded were %.1f s", wait, recorded)
 			}
 		}
 	}
-	if len(waits) != 5 {
-		t.Errorf("five replicates have the mean waits %v, recorded were %.1f s", waits, recorded)
+	if len(waits) != replicates {
+		t.Errorf("%d replicates have the mean waits %v, recorded were %.1f s", replicates, waits, recorded)
+	}
+	mean := sum / float64(replicates)
+	text := fmt.Sprintf("mean wait %.1f s, of %d twins %.1f s (%+.1f%%)", recorded, replicates, mean, 100*(mean/recorded-1))
+	if t.Log(text); math.Abs(mean-recorded) > max(0.1*recorded, 2) {
+		t.Error(text)
 	}
 }
 
