@@ -38,7 +38,7 @@ func TestOtherSystems(t *testing.T) {
 		t.Skip("checks all packages for other systems: make cross")
 	}
 	files := parsedFiles{set: token.NewFileSet()}
-	for _, system := range strings.Fields(os.Getenv("TFEXP_SYSTEMS")) {
+	for system := range strings.FieldsSeq(os.Getenv("TFEXP_SYSTEMS")) {
 		t.Run(system, func(t *testing.T) {
 			t.Parallel()
 			goos, arch, _ := strings.Cut(system, "/")

@@ -60,9 +60,7 @@ type Watch struct {
 func NewWatch() *Watch {
 	w := &Watch{now: readClocks, stop: make(chan struct{})}
 	w.last = w.now()
-	w.done.Add(1)
-	go func() {
-		defer w.done.Done()
+	w.done.Go(func() {
 		tick := time.NewTicker(watchTick)
 		defer tick.Stop()
 		for {
@@ -73,7 +71,7 @@ func NewWatch() *Watch {
 				w.look()
 			}
 		}
-	}()
+	})
 	return w
 }
 

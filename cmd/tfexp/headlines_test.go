@@ -52,7 +52,7 @@ func TestHeadlines(t *testing.T) {
 		holds(t, fields[0], filepath.Join("results", list[slices.IndexFunc(list, func(x *exhibit) bool { return x.File == fields[0] })].name()),
 			sentence)
 		same := true
-		for _, words := range strings.Split(fields[2], "; ") {
+		for words := range strings.SplitSeq(fields[2], "; ") {
 			if !strings.Contains(sentence, words) {
 				t.Errorf("%s: no %q in\n%s", fields[0], words, sentence)
 				same = false

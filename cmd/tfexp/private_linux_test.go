@@ -89,7 +89,7 @@ func TestSensitiveInEveryCommand(t *testing.T) {
 	if s.printed.Len() < 20_000 {
 		t.Errorf("the commands have printed %d bytes", s.printed.Len())
 	}
-	for _, line := range strings.Split(strings.ToLower(s.printed.String()), "\n") {
+	for line := range strings.SplitSeq(strings.ToLower(s.printed.String()), "\n") {
 		if strings.Contains(line, shyToken) {
 			t.Errorf("a command has printed %q", line)
 		}

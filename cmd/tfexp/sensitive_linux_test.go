@@ -286,7 +286,7 @@ func TestSensitiveVariables(t *testing.T) {
 		s.run(0, nil, "explain", dir+"/shy", cell)
 		s.run(0, nil, "export", "table", "jobs", "--dir", dir, "--format", "csv")
 	}
-	for _, line := range strings.Split(strings.ToLower(s.printed.String()), "\n") {
+	for line := range strings.SplitSeq(strings.ToLower(s.printed.String()), "\n") {
 		if strings.Contains(line, shyToken) || strings.Contains(line, shyOther) {
 			t.Errorf("a command has printed %q", line)
 		}

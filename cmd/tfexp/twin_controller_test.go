@@ -224,7 +224,7 @@ func exactTimes(t *testing.T, log string) string {
 	}
 	var endings []ended
 	stopped := map[string]*ended{} // by job
-	for _, l := range strings.Split(log, "\n") {
+	for l := range strings.SplitSeq(log, "\n") {
 		m := line.FindStringSubmatch(l)
 		if m == nil || m[4] != "" {
 			continue
@@ -287,7 +287,7 @@ func TestTwinAgainstController(t *testing.T) {
 	}
 	// All are recorded first: a run of tfexp becomes the parent of what jobs leave, and does not wait for it.
 	var dirs []string
-	for _, one := range strings.Split(what, ",") {
+	for one := range strings.SplitSeq(what, ",") {
 		config, count, _ := strings.Cut(one, ":")
 		jobs, err := strconv.Atoi(count)
 		if err != nil {

@@ -79,7 +79,7 @@ func readRecording(t *testing.T, dir string) *recording {
 	}
 	var looks []look
 	if raw, err := os.ReadFile(filepath.Join(dir, "times.txt")); err == nil {
-		for _, l := range strings.Fields(string(raw)) {
+		for l := range strings.FieldsSeq(string(raw)) {
 			i := strings.LastIndexByte(l, '|')
 			at, _ := strconv.ParseFloat(l[i+1:], 64)
 			if what := strings.TrimSuffix(l[:i], "|"); len(what) < i && what != "release" && what != "began" {
@@ -290,7 +290,7 @@ func (r *recording) priorities(t *testing.T, text string) (instants int) {
 		switch kind {
 		case "sprio":
 			instants++
-			for _, l := range strings.Fields(body) {
+			for l := range strings.FieldsSeq(body) {
 				f := strings.Split(l, "|") // number, all, age, fair share, size, partition, qos, nice
 				j, ok := number[f[0]]
 				if !ok || attempts[f[0]] > 1 { // the age of a requeued job begins again

@@ -42,7 +42,7 @@ func startDaemon(t *testing.T) *ownDaemon {
 		d.stop(syscall.SIGTERM)
 		// Mounts of containers may still exist after a daemon was killed.
 		mounts, _ := os.ReadFile("/proc/mounts")
-		for _, line := range strings.Split(string(mounts), "\n") {
+		for line := range strings.SplitSeq(string(mounts), "\n") {
 			if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[1], dir) {
 				_ = syscall.Unmount(f[1], syscall.MNT_DETACH)
 			}

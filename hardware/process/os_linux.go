@@ -199,7 +199,7 @@ func childrenOfThread(pid, tid int) (pids []int) {
 	if err != nil {
 		return nil
 	}
-	for _, field := range bytes.Fields(list) {
+	for field := range bytes.FieldsSeq(list) {
 		if n, err := strconv.Atoi(string(field)); err == nil {
 			pids = append(pids, n)
 		}

@@ -152,7 +152,7 @@ func currentAllocation() enclosingAllocation {
 	a.nodes, _ = strconv.Atoi(os.Getenv("SLURM_JOB_NUM_NODES"))
 	// "2(x3),4" means two cores on each of three nodes and four on another. tfexp uses the smallest number on all
 	// nodes.
-	for _, group := range strings.Split(os.Getenv("SLURM_JOB_CPUS_PER_NODE"), ",") {
+	for group := range strings.SplitSeq(os.Getenv("SLURM_JOB_CPUS_PER_NODE"), ",") {
 		text, _, _ := strings.Cut(group, "(")
 		if n, err := strconv.Atoi(text); err == nil && (a.threads == 0 || n < a.threads) {
 			a.threads = n

@@ -47,7 +47,7 @@ func Partitions(ctx context.Context) ([]Partition, error) {
 // ParseFields returns the "name=value" pairs of a line.
 func ParseFields(line string) map[string]string {
 	f := map[string]string{}
-	for _, field := range strings.Fields(line) {
+	for field := range strings.FieldsSeq(line) {
 		if name, value, ok := strings.Cut(field, "="); ok {
 			f[name] = value
 		}

@@ -81,7 +81,7 @@ func cancelLeftovers(old allocationNote) (removed []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, job := range strings.Fields(out) {
+		for job := range strings.FieldsSeq(out) {
 			if !slices.Contains(old.Allocations, job) || slices.Contains(removed, "allocation "+job) {
 				continue
 			}

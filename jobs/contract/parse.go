@@ -115,7 +115,7 @@ func (p *parser) add(chunk []byte) {
 // endLine parses the complete line. A carriage return ends a line too, since progress bars overwrite their line.
 func (p *parser) endLine() {
 	p.number++
-	for _, part := range bytes.Split(p.line, []byte{'\r'}) {
+	for part := range bytes.SplitSeq(p.line, []byte{'\r'}) {
 		p.part(part)
 	}
 	if cap(p.line) > 1<<20 {

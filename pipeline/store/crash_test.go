@@ -23,7 +23,7 @@ import (
 // forgotten, so that pages become free and are used again.
 func grow(c *Cache, n int) error {
 	for i := range 5 {
-		if err := c.Later(key("cell", fmt.Sprint(n, i)), Entry{Unit: fmt.Sprint(n, i)}, []byte(fmt.Sprint("output ", n, i))); err != nil {
+		if err := c.Later(key("cell", fmt.Sprint(n, i)), Entry{Unit: fmt.Sprint(n, i)}, fmt.Append(nil, "output ", n, i)); err != nil {
 			return err
 		}
 	}

@@ -300,7 +300,7 @@ func within(axes string, have []record.Setting) bool {
 	if axes == "" {
 		return true
 	}
-	for _, want := range strings.Fields(axes) {
+	for want := range strings.FieldsSeq(axes) {
 		found := false
 		for _, s := range have {
 			found = found || s.Name+"="+strings.ReplaceAll(s.Value, " ", "") == want

@@ -88,7 +88,7 @@ func comparisonSentences(s *plottest.Sentences) {
 	}
 	axes := func(candidate, baseline string) func(*record.ComparisonRow) {
 		settings := func(text string) (all []record.Setting) {
-			for _, part := range strings.Fields(text) {
+			for part := range strings.FieldsSeq(text) {
 				name, value, _ := strings.Cut(part, "=")
 				all = append(all, record.Setting{Name: name, Value: value})
 			}
@@ -159,7 +159,7 @@ func comparisonSentences(s *plottest.Sentences) {
 
 func otherSentences(s *plottest.Sentences) {
 	packages := func(text string) (all []record.Setting) {
-		for _, name := range strings.Fields(text) {
+		for name := range strings.FieldsSeq(text) {
 			all = append(all, record.Setting{Name: name, Value: "1." + fmt.Sprint(len(name))})
 		}
 		return all

@@ -58,7 +58,7 @@ func (s *CoreSet) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	for _, part := range strings.Split(string(text), ",") {
+	for part := range strings.SplitSeq(string(text), ",") {
 		lo, hi, isRange := strings.Cut(part, "-")
 		a, err := strconv.ParseInt(lo, 10, 32)
 		if err != nil {

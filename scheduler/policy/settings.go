@@ -83,7 +83,7 @@ func parse(a schema.Arg, text string) (any, error) {
 		return strings.Split(text, listed), nil
 	case schema.StringMap:
 		var all []schema.Setting
-		for _, one := range strings.Split(text, listed) {
+		for one := range strings.SplitSeq(text, listed) {
 			name, value, _ := strings.Cut(one, " = ")
 			all = append(all, schema.Setting{Name: name, Value: value})
 		}

@@ -157,7 +157,7 @@ func (t *trainer) realDecisions(c *deepening.Controller, scenario string, seed, 
 	index := 0
 	for _, row := range out.decisions() {
 		var probs []float64
-		for _, text := range strings.Fields(row.Probabilities) {
+		for text := range strings.FieldsSeq(row.Probabilities) {
 			p, _ := strconv.ParseFloat(text, 64)
 			probs = append(probs, p)
 		}

@@ -41,7 +41,7 @@ func Hosts(text string) ([]string, error) {
 		if len(tails) == 0 {
 			tails = []string{""}
 		}
-		for _, span := range strings.Split(list, ",") {
+		for span := range strings.SplitSeq(list, ",") {
 			lo, hi, ranged := strings.Cut(span, "-")
 			if !ranged {
 				hi = lo

@@ -166,7 +166,7 @@ func checkInstants(s policy.Settings) (string, error) {
 func (t *periodicArgs) releases() (map[string][]time.Duration, error) {
 	all := map[string][]time.Duration{}
 	for _, r := range t.Releases {
-		for _, text := range strings.Fields(r.Value) {
+		for text := range strings.FieldsSeq(r.Value) {
 			d, err := time.ParseDuration(text)
 			if err != nil || d < 0 {
 				return nil, fmt.Errorf("%q of the job %s is no time such as 80ms", text, r.Name)

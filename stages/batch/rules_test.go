@@ -3,6 +3,7 @@ package batch_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -40,9 +41,7 @@ func startsOf(t *testing.T, nodes int, settings policy.Settings, blocks []schema
 		work = append(work, simulated.Scaling{Scaled: time.Duration(a.run) * time.Second, Threads: a.cores})
 	}
 	all := policy.Settings{"backfill_interval": 5 * time.Second, "backfill_resolution": time.Second, "submit_delay": time.Second}
-	for name, value := range settings {
-		all[name] = value
-	}
+	maps.Copy(all, settings)
 	p := policy.Policy{Order: batch.Multifactor, Backfill: batch.Periodic, Settings: all, Blocks: blocks}.Complete()
 	engine, err := simulated.New(jobs, work, simulated.Options{})
 	if err != nil {

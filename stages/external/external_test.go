@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -119,9 +120,7 @@ func (l *lot) play(t testing.TB, by scheduler.SchedulingPolicy) (events []string
 // task returns a cell whose policy is a program.
 func task(dir, base string, set policy.Settings, argv ...string) stages.Task {
 	p := policy.Policy{Order: External, Settings: policy.Settings{"command": argv, "limit": 20 * time.Second}}
-	for name, v := range set {
-		p.Settings[name] = v
-	}
+	maps.Copy(p.Settings, set)
 	return stages.Task{
 		Folders: stages.Folders{Dir: dir}, Base: base, Policy: p, Records: record.AllRecords,
 		Setup: record.Setup{Cell: record.CellRef{Cell: "w-h-mine-r1", Policy: "mine", Replicate: 1, Seed: 7, Simulated: true}},

@@ -261,7 +261,7 @@ func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
 // Schedules and the pictures that an experiment asks for are open.
 func TestFold(t *testing.T) {
 	var pictures []shownPicture
-	for _, kind := range strings.Fields("gantt gantt jct series metrics") {
+	for kind := range strings.FieldsSeq("gantt gantt jct series metrics") {
 		pictures = append(pictures, shownPicture{Kind: kind})
 	}
 	fold(pictures, []record.Plot{{Kind: "series"}})

@@ -87,12 +87,12 @@ func TestComplete(t *testing.T) {
 				t.Errorf("%s: %q replaces %q", test.mark, c.Label, text)
 			}
 		}
-		for _, want := range strings.Fields(test.has) {
+		for want := range strings.FieldsSeq(test.has) {
 			if !slices.Contains(labels, want) {
 				t.Errorf("%s: %q is missing in %q", test.mark, want, labels)
 			}
 		}
-		for _, no := range strings.Fields(test.hasNot) {
+		for no := range strings.FieldsSeq(test.hasNot) {
 			if slices.Contains(labels, no) {
 				t.Errorf("%s: has %q", test.mark, no)
 			}

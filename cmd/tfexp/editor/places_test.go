@@ -71,12 +71,12 @@ func TestCompleteAtPlaces(t *testing.T) {
 				t.Errorf("%s: %q replaces %q", test.text, c.Label, src[c.At.Start:c.At.End])
 			}
 		}
-		for _, want := range strings.Fields(test.has) {
+		for want := range strings.FieldsSeq(test.has) {
 			if !slices.Contains(labels, want) {
 				t.Errorf("%s: %q is missing in %q", test.text, want, labels)
 			}
 		}
-		for _, no := range strings.Fields(test.hasNot) {
+		for no := range strings.FieldsSeq(test.hasNot) {
 			if slices.Contains(labels, no) {
 				t.Errorf("%s: has %q", test.text, no)
 			}

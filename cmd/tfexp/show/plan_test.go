@@ -83,7 +83,7 @@ func TestPlanListsCellsInTheOrderOfTheRun(t *testing.T) {
 	p := planOf()
 	p.RunOrder = []int{5, 0, 3, 1, 4, 2}
 	var cells []string
-	for _, line := range strings.Split(printed(p, true), "\n") {
+	for line := range strings.SplitSeq(printed(p, true), "\n") {
 		if strings.HasPrefix(line, "w-h-") {
 			cells = append(cells, strings.Fields(line)[0])
 		}

@@ -81,7 +81,7 @@ func rowsOf(e *record.Experiment, c record.CellRef, given map[string]string) ([]
 			if ch.Job != p.Job || ch.At > p.At || ch.How == "refused" || ch.Took == "no" || ch.After == "" {
 				continue
 			}
-			for _, one := range strings.Fields(ch.After) {
+			for one := range strings.FieldsSeq(ch.After) {
 				name, value, _ := strings.Cut(one, "=")
 				now = append(now, record.Setting{Name: name, Value: value})
 			}

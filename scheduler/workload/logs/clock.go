@@ -307,7 +307,7 @@ func init() {
 		time.Minute: "m min mins minute minutes", time.Hour: "h hr hrs hour hours",
 		24 * time.Hour: "d day days", 7 * 24 * time.Hour: "w week weeks",
 	} {
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			spanUnits[name] = unit
 		}
 	}

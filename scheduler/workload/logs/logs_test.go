@@ -149,7 +149,7 @@ func TestBuilderNames(t *testing.T) {
 	} {
 		var b Builder
 		var err error
-		for _, name := range strings.Fields(c.names) {
+		for name := range strings.FieldsSeq(c.names) {
 			if err = b.Add(1, scheduler.Job{Name: name, Threads: 1}, -1); err != nil {
 				err = fmt.Errorf("%s: %w", name, err)
 				break

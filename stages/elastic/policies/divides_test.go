@@ -2,6 +2,7 @@ package policies_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -91,9 +92,7 @@ func train(t *testing.T, order policy.Order, nodes []scheduler.Node, runs []*amd
 		t.Fatal(err)
 	}
 	settings := policy.Settings{"rounds": 10 * time.Second}
-	for k, v := range more {
-		settings[k] = v
-	}
+	maps.Copy(settings, more)
 	var all elasticEvents
 	out, err := scheduler.Run{Policy: policy.Policy{Order: order, Settings: settings}, Cluster: c, Jobs: jobs, Engine: engine,
 		Recorder: &all}.Execute(t.Context())

@@ -3,6 +3,7 @@ package policies_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -81,9 +82,7 @@ func onCores(t *testing.T, order policy.Order, random *rand.Rand, more policy.Se
 		t.Fatal(err)
 	}
 	settings := policy.Settings{"rounds": 10 * time.Second}
-	for k, v := range more {
-		settings[k] = v
-	}
+	maps.Copy(settings, more)
 	all := elasticReasons{seen: map[string]bool{}}
 	out, err := scheduler.Run{Policy: policy.Policy{Order: order, Settings: settings}, Cluster: c, Jobs: jobs, Engine: engine,
 		Recorder: &all, Until: time.Hour}.Execute(t.Context())

@@ -3,6 +3,7 @@ package profiling_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -172,9 +173,7 @@ func TestAnyProfilingIsValid(t *testing.T) {
 		p := rapid.SampledFrom(policies).Draw(t, "policy")
 		by := rapid.SampledFrom([]string{"job", "class"}).Draw(t, "by")
 		settings := Settings{"profiling": rapid.Float64Range(0.01, 1).Draw(t, "part"), "profiled_by": by}
-		for name, v := range p.Settings {
-			settings[name] = v
-		}
+		maps.Copy(settings, p.Settings)
 		p.Settings = settings
 		jobs := make([]Job, rapid.IntRange(1, 7).Draw(t, "jobs"))
 		for i := range jobs {

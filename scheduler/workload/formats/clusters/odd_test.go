@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"encoding/binary"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -106,9 +107,7 @@ func TestOddLogs(t *testing.T) {
 			if strings.Contains(c.name, "GPUs") {
 				args["columns"] = append(args["columns"].([]schema.Setting), columnsOf("gpus", "GPUs")...)
 			}
-			for name, v := range c.args {
-				args[name] = v
-			}
+			maps.Copy(args, c.args)
 			got, trace := readJobs(t, "table", c.text, args)
 			check(t, got, c.want...)
 			var reasons []string

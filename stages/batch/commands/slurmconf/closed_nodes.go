@@ -62,7 +62,7 @@ func (t *Twin) reservation(at setting, f map[string]string) {
 		t.unmodeled(at, fmt.Sprintf("the reservation %s has no nodes of its own: tfexp ignores it", c.name))
 		return
 	}
-	for _, flag := range strings.Split(f["Flags"], ",") {
+	for flag := range strings.SplitSeq(f["Flags"], ",") {
 		switch flag {
 		case "DAILY", "WEEKLY", "HOURLY", "WEEKDAY", "WEEKEND":
 			t.unmodeled(at, fmt.Sprintf("the reservation %s is repeated (%s): only this time of it counts", c.name, flag))

@@ -237,7 +237,7 @@ func (m *clusterModel) priorities() {
 	}
 	if text := m.get("PriorityWeightTRES", ""); text != "" {
 		var all []string
-		for _, one := range strings.Split(text, ",") {
+		for one := range strings.SplitSeq(text, ",") {
 			name, value, _ := strings.Cut(strings.ToLower(one), "=")
 			switch name {
 			case "cpu", "node", "mem", "gres/gpu":
@@ -248,7 +248,7 @@ func (m *clusterModel) priorities() {
 		}
 		m.set("weights_resources", "{ "+strings.Join(all, ", ")+" }")
 	}
-	for _, flag := range strings.Split(m.get("PriorityFlags", ""), ",") {
+	for flag := range strings.SplitSeq(m.get("PriorityFlags", ""), ",") {
 		switch {
 		case strings.EqualFold(flag, "NO_FAIR_TREE"):
 			m.set("fair_tree", "false")
@@ -307,7 +307,7 @@ func (m *clusterModel) schedulers() {
 	idle := []string{"bf_continue", "bf_yield_interval", "bf_yield_sleep", "bf_max_time", "max_rpc_cnt",
 		"sched_min_interval", "sched_max_job_start", "pack_serial_at_end", "bf_max_job_array_resv", "max_script_size", "enable_user_top",
 		"nohold_on_prolog_fail", "bf_node_space_size", "max_array_tasks", "build_queue_timeout"}
-	for _, one := range strings.Split(m.get("SchedulerParameters", ""), ",") {
+	for one := range strings.SplitSeq(m.get("SchedulerParameters", ""), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(one), "=")
 		at := m.find("SchedulerParameters")
 		n, err := strconv.Atoi(value)
@@ -362,7 +362,7 @@ func (m *clusterModel) preemption() {
 // mode returns the policy's name for a PreemptMode.
 func (m *clusterModel) mode(l settingsLine, name string) string {
 	out := ""
-	for _, one := range strings.Split(strings.ToLower(l.get(name)), ",") {
+	for one := range strings.SplitSeq(strings.ToLower(l.get(name)), ",") {
 		switch one {
 		case "requeue", "cancel", "suspend", "off":
 			out = one

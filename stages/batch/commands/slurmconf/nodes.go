@@ -134,7 +134,7 @@ var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": tru
 // closed reports whether jobs cannot start on nodes in a state such as "IDLE+DRAIN*". unknown is a part of the text
 // that is no state of Slurm.
 func closed(text string) (away bool, unknown string) {
-	for _, part := range strings.Split(text, "+") { // DOWN*+DRAIN
+	for part := range strings.SplitSeq(text, "+") { // DOWN*+DRAIN
 		up, ok := nodeStates[strings.ToLower(strings.TrimRight(part, "*~#!%$@^-"))]
 		if !ok {
 			return false, part

@@ -445,7 +445,7 @@ func (q *queueReader) waits(j *forecast.Queued, sub *scheduler.Submission, get f
 			return errors.New("BeginTime (the queue does not say which)")
 		}
 	}
-	for _, one := range strings.Split(get("Dependency"), ",") {
+	for one := range strings.SplitSeq(get("Dependency"), ",") {
 		kind, _, _ := strings.Cut(one, ":")
 		switch ids := jobNumber.FindAllString(strings.TrimPrefix(delay.ReplaceAllString(one, ""), kind), -1); {
 		case one == "" || strings.Contains(one, "(fulfilled)"):

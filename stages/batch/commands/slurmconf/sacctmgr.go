@@ -189,7 +189,7 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 			t.problem(t.at, "%s=%s is no list of resources such as cpu=16,node=2: print the table with  sacctmgr -P", c[0], text)
 			continue
 		}
-		for _, one := range strings.Split(text, ",") {
+		for one := range strings.SplitSeq(text, ",") {
 			name, value, _ := strings.Cut(one, "=")
 			name, err := slurm.TRESName(name)
 			if err != nil {
