@@ -155,6 +155,9 @@ var (
 	shellQuoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 	makeCommand = regexp.MustCompile("(?m)(?:`|^    )(?:sudo )?make ([a-z][a-z-]*)")
 	makeTarget  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
+	// A command that runs tests or benchmarks: its arguments, up to a comment or the end of the quotation.
+	goTest = regexp.MustCompile("go\\s+test ([^`#)]+?)(?:\\s{3,}|[`#)]|\\n\\n|\\n    )")
+	goName = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)[A-Z]\w*)\(`)
 )
 
 // mostReadme is the largest number of words in the README.
@@ -166,7 +169,7 @@ func TestWrittenCommands(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var files []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "jobs/*.md", "experiments/*.hcl", "experiments/*/*.hcl",
-		"experiments/*/*/*.hcl", "cmd/tfexp/editor/*/*.md", "cmd/tfexp/help/*.txt",
+		"experiments/*/*/*.hcl", "experiments/*/*/*.md", "cmd/tfexp/editor/*/*.md", "cmd/tfexp/help/*.txt",
 		"cmd/tfexp/*/help/*.txt", "stages/*/*/help/*.txt"} {
 		named, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(named) == 0 {
@@ -182,7 +185,7 @@ func TestWrittenCommands(t *testing.T) {
 	for _, m := range makeTarget.FindAllStringSubmatch(string(makefile), -1) {
 		targets[m[1]] = true
 	}
-	n := 0
+	n, tests := 0, 0
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -196,6 +199,12 @@ func TestWrittenCommands(t *testing.T) {
 		for _, block := range shellBlock.FindAllStringSubmatch(text, -1) {
 			commands = append(commands, atLineStart.FindAllStringSubmatch(block[1], -1)...)
 		}
+		for _, c := range goTest.FindAllStringSubmatch(text, -1) {
+			tests++
+			if err := namedTests(root, strings.Fields(c[1])); err != nil {
+				t.Errorf("%s: go test %s: %v", file, c[1], err)
+			}
+		}
 		for _, c := range makeCommand.FindAllStringSubmatch(text, -1) {
 			if !targets[c[1]] {
 				t.Errorf("%s: the Makefile has no target %s", file, c[1])
@@ -208,9 +217,48 @@ func TestWrittenCommands(t *testing.T) {
 			}
 		}
 	}
-	if n < 150 {
-		t.Errorf("only %d commands were found", n)
+	if n < 150 || tests < 12 {
+		t.Errorf("only %d commands of tfexp and %d of tests were found", n, tests)
 	}
+}
+
+// namedTests returns an error if the packages of go test's arguments have no test or benchmark of the named pattern.
+func namedTests(root string, args []string) error {
+	var patterns []*regexp.Regexp
+	var names []string
+	for i, arg := range args {
+		if value := strings.Trim(arg, "'"); i > 0 && (args[i-1] == "-run" || args[i-1] == "-bench") && value != "^$" {
+			pattern, err := regexp.Compile(value)
+			if err != nil {
+				return err
+			}
+			patterns = append(patterns, pattern)
+		}
+		if !strings.HasPrefix(arg, "./") || strings.HasSuffix(arg, "...") {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(root, arg, "*_test.go"))
+		if err != nil || len(files) == 0 {
+			return fmt.Errorf("%s has no tests", arg)
+		}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			for _, m := range goName.FindAllStringSubmatch(string(source), -1) {
+				names = append(names, m[1])
+			}
+		}
+	}
+	for _, p := range patterns {
+		for _, one := range strings.Split(p.String(), "|") {
+			if !slices.ContainsFunc(names, regexp.MustCompile(one).MatchString) {
+				return fmt.Errorf("there is no test %s", one)
+			}
+		}
+	}
+	return nil
 }
 
 // written returns an error if a command in a text is invalid.
