@@ -412,17 +412,16 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	var chosen string
 	var newest time.Time
 	var last record.Run
-	broken := false // the chosen run was interrupted; it did not fail
+	broken := false        // the chosen run was interrupted; it did not fail
+	var unreadable []error // these runs may have been interrupted
 	for _, d := range dirs {
 		r, err := readRun(d)
 		if err != nil {
-			if d == dir {
-				return nil, nil, err
-			}
+			unreadable = append(unreadable, err)
 			continue
 		}
-		started, err := time.Parse(time.RFC3339, r.Started)
-		if err != nil || (r.State == "finished" && r.Reported && d != dir) {
+		started, _ := time.Parse(time.RFC3339, r.Started) // a run without a time is the oldest
+		if r.State == "finished" && r.Reported && d != dir {
 			continue
 		}
 		// Interrupted runs come before runs that ended with failed cells.
@@ -430,6 +429,9 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 		if chosen == "" || off && !broken || off == broken && started.After(newest) {
 			chosen, newest, last, broken = d, started, r, off
 		}
+	}
+	if chosen == "" && unreadable != nil {
+		return nil, nil, errors.Join(unreadable...)
 	}
 	if chosen == "" {
 		return nil, nil, fmt.Errorf("%w in %s", ErrNothingToResume, dir)

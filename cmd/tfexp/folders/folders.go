@@ -3,6 +3,7 @@ package folders
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -67,16 +68,23 @@ func resultsCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := make([]kept, len(dirs))
-			for i, dir := range dirs {
-				if list[i], err = keptIn(dir); err != nil {
-					return fmt.Errorf("%s: %w", dir, err)
+			list := []kept{}
+			var errs []error
+			for _, dir := range dirs {
+				k, err := keptIn(dir)
+				if err != nil {
+					errs = append(errs, fmt.Errorf("%s: %w", dir, err))
+					continue
 				}
+				list = append(list, k)
 			}
-			if asJSON {
-				return a.PrintJSON(list)
+			switch {
+			case asJSON:
+				errs = append(errs, a.PrintJSON(list))
+			case len(list) > 0:
+				errs = append(errs, printKept(a, list))
 			}
-			return printKept(a, list)
+			return errors.Join(errs...)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

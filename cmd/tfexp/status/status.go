@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -49,14 +50,14 @@ func statusCommand(a *command.App) *cobra.Command {
 				return watchStatus(ctx, a, dir)
 			}
 			all, err := statusOf(dir, states.Followers(dir))
-			if err != nil {
+			if len(all) == 0 {
 				return err
 			}
 			if asJSON {
-				return a.PrintJSON(all)
+				return errors.Join(a.PrintJSON(all), err)
 			}
 			printStatus(a.Printer(), all)
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -64,27 +65,29 @@ func statusCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// statusOf reads the states of the experiments in dir.
+// statusOf reads the states of the experiments in dir. It returns the states of the others if some cannot be read.
 func statusOf(dir string, followers []states.Follower) ([]states.State, error) {
 	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]states.State, 0, len(dirs))
+	var unreadable []error
 	for _, dir := range dirs {
 		s, err := states.Of(dir)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", dir, err)
+			unreadable = append(unreadable, fmt.Errorf("%s: %w", dir, err))
+			continue
 		}
 		all = append(all, s)
 	}
 	for _, complete := range followers {
-		if err := complete(all); err != nil {
+		if err := complete(all); err != nil && len(all) > 0 {
 			return nil, err
 		}
 	}
 	states.RunningFirst(all)
-	return all, nil
+	return all, errors.Join(unreadable...)
 }
 
 func printStatus(p *show.Printer, all []states.State) {
@@ -108,7 +111,7 @@ func watchStatus(ctx context.Context, a *command.App, dir string) error {
 	for {
 		began := time.Now()
 		all, err := statusOf(dir, followers)
-		if err != nil {
+		if len(all) == 0 {
 			return err
 		}
 		var out bytes.Buffer
@@ -126,7 +129,7 @@ func watchStatus(ctx context.Context, a *command.App, dir string) error {
 			going = going || s.Holder != ""
 		}
 		if !going {
-			return nil
+			return err
 		}
 		select {
 		case <-ctx.Done():

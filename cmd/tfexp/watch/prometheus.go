@@ -86,6 +86,9 @@ func (e exposition) collect(results *Folder, version string) {
 		return
 	}
 	for _, x := range all {
+		if x.State == unreadable {
+			continue
+		}
 		active := 0.0
 		if x.Holder != "" {
 			active = 1

@@ -50,7 +50,7 @@ func NewFolder(dir string) *Folder {
 type Experiment struct {
 	Name        string `json:"name"` // the name of its folder
 	Description string `json:"description,omitempty"`
-	// State is running, finished, failed or interrupted. A killed run counts as interrupted.
+	// State is running, finished, failed, interrupted or unreadable. A killed run counts as interrupted.
 	State  string `json:"state"`
 	Holder string `json:"holder,omitempty"` // the process that uses the folder
 	// Doing is the current activity of the run: profiling, running cells, or writing results.
@@ -140,6 +140,7 @@ func (e *completeCell) on(c *Cell) {
 // complete sets the remaining times of running experiments and the progress of their cells.
 func (f *Folder) complete(all []states.State) error {
 	seen, err := f.Experiments()
+	seen = slices.DeleteFunc(seen, func(x Experiment) bool { return x.State == unreadable })
 	if err == nil && len(seen) == len(all) { // the lengths differ if an experiment has just begun
 		for i := range all {
 			all[i].TimeLeft, all[i].LeftRange, all[i].Standings = seen[i].TimeLeft, seen[i].LeftRange, seen[i].Standings
@@ -148,19 +149,28 @@ func (f *Folder) complete(all []states.State) error {
 	return err
 }
 
-// Experiments returns the experiments in the folder, sorted by name; none if the folder does not exist.
+// unreadable is the state of an experiment whose files cannot be read. Its warning says why.
+const unreadable = "unreadable"
+
+// Experiments returns the experiments in the folder, sorted by name; none if the folder does not exist. It returns an
+// error if none of them can be read.
 func (f *Folder) Experiments() ([]Experiment, error) {
 	all, err := f.look()
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Experiment, 0, len(all))
+	var errs []error
 	for _, x := range all {
 		s, err := x.summary()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", x.name, err)
+			s = Experiment{Name: x.name, State: unreadable, Running: []string{}, Warnings: []string{err.Error()}}
+			errs = append(errs, fmt.Errorf("%s: %w", x.name, err))
 		}
 		out = append(out, s)
+	}
+	if len(errs) > 0 && len(errs) == len(all) {
+		return nil, errors.Join(errs...)
 	}
 	return out, nil
 }

@@ -187,6 +187,25 @@ func TestFollowsARun(t *testing.T) {
 	}
 }
 
+// An experiment that cannot be read does not hide the others.
+func TestUnreadableExperiment(t *testing.T) {
+	run := watch.BeginRun(t)
+	broken := filepath.Join(run.Results, "broken")
+	if err := os.Mkdir(broken, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(broken, record.PlanFile), []byte("junk"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	all, err := watch.NewFolder(run.Results).Experiments()
+	if err != nil || len(all) != 2 || all[0].State != "unreadable" || len(all[0].Warnings) != 1 || all[1].State != "running" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if all, err = watch.NewFolder(broken).Experiments(); err == nil {
+		t.Errorf("alone: %+v", all)
+	}
+}
+
 // The page may be opened before the first run.
 func TestAFolderThatIsNotThere(t *testing.T) {
 	f := watch.NewFolder(filepath.Join(t.TempDir(), "results"))
