@@ -23,7 +23,7 @@ import (
 
 // sacctFields are the columns of the accounting that a recording has.
 const sacctFields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,TimelimitRaw,ReqCPUS,ReqNodes,ReqMem," +
-	"AllocCPUS,NNodes,ReqTRES,State,NodeList,Constraints,Priority"
+	"AllocCPUS,NNodes,ReqTRES,State,NodeList,Constraints,Priority,SubmitLine"
 
 // submitted is a job that is submitted for a recording.
 type submitted struct {

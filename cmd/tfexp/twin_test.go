@@ -374,11 +374,7 @@ func againstRecording(t *testing.T, dir string) {
 	a := r.compare(t)
 	text := fmt.Sprintf("%.1f%% of the pairs of jobs start in the recorded order, the first %d as recorded; mean wait %.1f s, "+
 		"twin %.1f s; starts are off by %.1f s", a.order, a.alike, a.recorded, a.twin, a.off)
-	least := 95.0
-	if filepath.Base(dir) == "exclusive" { // docs/twin.md says why
-		least = 90
-	}
-	if t.Log(text); a.order < least || math.Abs(a.twin-a.recorded) > max(0.017*a.recorded, 5) {
+	if t.Log(text); a.order < 95 || math.Abs(a.twin-a.recorded) > max(0.017*a.recorded, 5) {
 		t.Error(text)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, "instants.txt"))

@@ -349,6 +349,7 @@ type jsonJob struct {
 	QOS         text `json:"qos"`
 	Constraints text `json:"constraints"`
 	Licenses    text `json:"licenses"`
+	SubmitLine  text `json:"submit_line"`
 	Association struct {
 		User    text `json:"user"`
 		Account text `json:"account"`
@@ -384,7 +385,7 @@ type jsonJob struct {
 
 // jsonColumns are the columns of the rows that jobs in JSON become.
 var jsonColumns = strings.Fields("JobID User Account Cluster Partition QOS Submit Eligible Start End ElapsedRaw Suspended " +
-	"TimelimitRaw ReqCPUS AllocCPUS NNodes ReqNodes ReqMem ReqTRES AllocTRES State Constraints Reservation Licenses")
+	"TimelimitRaw ReqCPUS AllocCPUS NNodes ReqNodes ReqMem ReqTRES AllocTRES State Constraints Reservation Licenses SubmitLine")
 
 // jobFields returns the fields of jsonColumns for a job.
 func jobFields(raw json.RawMessage) ([]string, error) {
@@ -423,6 +424,7 @@ func jobFields(raw json.RawMessage) ([]string, error) {
 		j.Time.End.instant(), j.Time.Elapsed.or(""), j.Time.Suspended.or("0"), limit, j.Required.CPUs.or(""),
 		amount(j.TRES.Allocated, "cpu").or(""), nodes.or(""), amount(j.TRES.Requested, "node").or(""), memory,
 		tresText(j.TRES.Requested), tresText(j.TRES.Allocated), state, string(j.Constraints), reservation, string(j.Licenses),
+		string(j.SubmitLine),
 	}, nil
 }
 

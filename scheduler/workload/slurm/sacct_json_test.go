@@ -13,7 +13,7 @@ import (
 const (
 	jsonNew = `{"job_id": 102, "array": {"job_id": 100, "limits": {"max": {"running": {"tasks": 0}}}, "task_id": {"set": true, "infinite": false, "number": 2}, "task": ""},
   "account": "bio", "cluster": "alpha", "user": "ada", "partition": "gpu", "qos": "high", "allocation_nodes": 2, "name": "x",
-  "association": {"account": "bio", "cluster": "alpha", "partition": "", "user": "ada", "id": 7}, "constraints": "[a|b]", "licenses": "matlab:1",
+  "association": {"account": "bio", "cluster": "alpha", "partition": "", "user": "ada", "id": 7}, "constraints": "[a|b]", "licenses": "matlab:1", "submit_line": "sbatch -n 8 job.sh",
   "het": {"job_id": 0, "job_offset": {"set": false, "infinite": false, "number": 0}},
   "exit_code": {"status": ["SUCCESS"], "return_code": {"set": true, "infinite": false, "number": 0}},
   "required": {"CPUs": 8, "memory_per_cpu": {"set": false, "infinite": false, "number": 0}, "memory_per_node": {"set": true, "infinite": false, "number": 8000}},
@@ -61,7 +61,7 @@ func TestEachJob(t *testing.T) {
 	const (
 		newRow = " JobID=100_2 User=ada Account=bio Cluster=alpha Partition=gpu QOS=high Submit=1700000000 Eligible=1700000010 Start=1700000050 " +
 			"End=1700000560 ElapsedRaw=500 Suspended=10 TimelimitRaw=60 ReqCPUS=8 AllocCPUS=10 NNodes=2 ReqNodes=2 ReqMem=16000M " +
-			"ReqTRES=cpu=8,mem=16000M,node=2,gres/gpu=2 AllocTRES=cpu=10,gres/gpu:a100=2 State=COMPLETED Constraints=[a|b] Reservation=course Licenses=matlab:1"
+			"ReqTRES=cpu=8,mem=16000M,node=2,gres/gpu=2 AllocTRES=cpu=10,gres/gpu:a100=2 State=COMPLETED Constraints=[a|b] Reservation=course Licenses=matlab:1 SubmitLine=sbatch -n 8 job.sh"
 		oldRow = " JobID=7 User=bob Account=bio Cluster=alpha Partition=main QOS=normal Submit=1700000100 Eligible=1700000100 Start=1700000130 " +
 			"End=1700000190 ElapsedRaw=60 Suspended=0 TimelimitRaw=UNLIMITED ReqCPUS=4 AllocCPUS=4 NNodes=1 ReqNodes=1 ReqMem=4000M " +
 			"ReqTRES=cpu=4,mem=4000M,node=1 AllocTRES=cpu=4 State=TIMEOUT"

@@ -34,7 +34,8 @@ var _ = formats.Register(&formats.Format{
 		"job has the account, partition, quality of service, time limit and features in the file, and the policy " +
 		"divides its cores over nodes. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs are required. " +
 		"A job's class is its partition. Jobs that never started are left out. If a job was started several times, " +
-		"its last start counts. Instants in JSON are in UTC. Slurm before version 23.11 writes the time of " +
+		"its last start counts. With the column `SubmitLine` at the end, jobs whose command has `--exclusive` share no " +
+		"nodes. Instants in JSON are in UTC. Slurm before version 23.11 writes the time of " +
 		"eligibility as the start in JSON: the start then follows from the end and the run time.",
 	Args: []schema.Arg{{
 		Name: "cluster", Type: schema.String, DefaultDoc: "the only one of the file.",
@@ -82,6 +83,7 @@ type accounting struct {
 	waited   int // jobs that never started
 	reused   int // jobs whose number was used again later
 	stopped  int // jobs that were suspended
+	sharing  int // jobs that asked for nodes without jobs of other users
 	mixed    int // jobs that asked for GPUs of several types
 	shards   int // jobs that asked for parts of GPUs
 	clusters
@@ -226,6 +228,9 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that were suspended for a time (%d) run without a pause",
 			a.stopped))
 	}
+	if a.sharing > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs with --exclusive=user or another value (%d) share their nodes with any job", a.sharing))
+	}
 	if a.mixed > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) get GPUs of any type", a.mixed))
 	}
@@ -257,7 +262,7 @@ func (a *accounting) hold(line int, fields []string) bool {
 // special returns the submission of a job. Jobs with equal submissions share it.
 func (a *accounting) special(s *scheduler.Submission) *scheduler.Special {
 	key := alike{s.Account, s.Partition, s.QOS, s.Reservation, s.Array, strings.Join(s.Features, "&"), s.Limit, s.Begin,
-		s.MinNodes, s.MaxNodes}
+		s.MinNodes, s.MaxNodes, s.Exclusive}
 	if a.specials[key] == nil {
 		own := *s
 		a.specials[key] = &scheduler.Special{Submission: &own}
@@ -270,6 +275,7 @@ type alike struct {
 	account, partition, qos, reservation, array, features string
 	limit, begin                                          time.Duration
 	minNodes, maxNodes                                    int
+	exclusive                                             bool
 }
 
 // elapsed returns how long a job ran: as Slurm counted it, because a clock may have been changed; or else from its
@@ -496,6 +502,10 @@ func (a *accounting) row(line int, fields []string) error {
 	}
 	if array, _, some := strings.Cut(id, "_"); some {
 		s.Array = a.Share(array)
+	}
+	exclusive, shared := slurm.AsksExclusive(a.text(fields, "SubmitLine"))
+	if s.Exclusive = exclusive; shared != "" {
+		a.sharing++
 	}
 	j.Special = a.special(s)
 	a.entries[id] = e

@@ -347,6 +347,27 @@ func TestPartsOfSeconds(t *testing.T) {
 	}
 }
 
+// TestSubmitLine reads from the commands which jobs share no nodes.
+func TestSubmitLine(t *testing.T) {
+	dir := write(t, map[string]string{"slurm.conf": conf, "sacct.txt": `JobID|User|Account|Partition|QOS|Submit|Start|End|TimelimitRaw|ReqCPUS|State|SubmitLine
+1|ada|physics|main|normal|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|10|4|COMPLETED|sbatch -n 4 --exclusive --wrap a | b
+2|ada|physics|main|normal|2026-01-01T00:00:01|2026-01-01T00:00:10|2026-01-01T00:01:00|10|4|COMPLETED|sbatch -n 4 job.sh --exclusive
+3|ada|physics|main|normal|2026-01-01T00:00:02|2026-01-01T00:00:10|2026-01-01T00:01:00|10|4|COMPLETED|sbatch --exclusive=user job.sh
+`})
+	tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, false, false} {
+		if got := tw.trace.Jobs[i].Submission().Exclusive; got != want {
+			t.Errorf("job %s has nodes for itself: %t", tw.trace.Jobs[i].Name, got)
+		}
+	}
+	if said := strings.Join(tw.trace.Assumed, "\n"); !strings.Contains(said, "jobs with --exclusive=user or another value (1) share their nodes with any job") {
+		t.Errorf("it says %s", said)
+	}
+}
+
 // TestJSONLog reads a log of sacct in JSON as the text, and refuses dates beside its seconds since 1970.
 func TestJSONLog(t *testing.T) {
 	const json = `{"jobs": [
