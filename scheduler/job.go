@@ -199,7 +199,8 @@ func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int
 	case !r.Elastic:
 		return nil, fmt.Errorf("the role %q of job %q is not elastic: its number of parts stays %d", role, j.Name, r.Count)
 	case count < least || count > r.Most():
-		return nil, fmt.Errorf("the role %q of job %q can have from %d to %d parts, not %d", role, j.Name, least, r.Most(), count)
+		return nil, fmt.Errorf("the role %q of job %q can have from %d to %d parts, not %d", role, j.Name, least, r.Most(),
+			count)
 	}
 	counts = make([]int, len(j.Roles()))
 	for k := range counts {
@@ -207,7 +208,8 @@ func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int
 	}
 	counts[i] = count
 	if more := j.WithParts(counts); !more.CouldRun(on, false) {
-		return nil, fmt.Errorf("job %q cannot have %d parts of the role %q: they need more than the cluster has", j.Name, count, role)
+		return nil, fmt.Errorf("job %q cannot have %d parts of the role %q: they need more than the cluster has", j.Name,
+			count, role)
 	}
 	return counts, nil
 }
@@ -258,7 +260,8 @@ func (j *Job) checkAlternatives(partial bool) error {
 	case j.Malleable:
 		return fmt.Errorf("job %q: a job with alternatives cannot be malleable", j.Name)
 	case partial:
-		return fmt.Errorf("job %q: a job with alternatives needs a policy that grants whole requests, such as allocation = \"strict\"", j.Name)
+		return fmt.Errorf("job %q: a job with alternatives needs a policy that grants whole requests, such as "+
+			"allocation = \"strict\"", j.Name)
 	}
 	for _, a := range j.Alternatives() {
 		one := j.WithAlternative(a)
@@ -279,12 +282,14 @@ func (j *Job) Check(index int) error {
 	case j.Arrival < 0:
 		return fmt.Errorf("job %q arrives at %s, before the start of the cell", j.Name, j.Arrival)
 	case j.MinThreads < 0 || j.MinThreads > j.Threads || j.MaxThreads != 0 && j.MaxThreads < j.Threads:
-		return fmt.Errorf("job %q requests %d threads, outside its limits %d … %d", j.Name, j.Threads, j.MinThreads, j.MaxThreads)
+		return fmt.Errorf("job %q requests %d threads, outside its limits %d … %d", j.Name, j.Threads, j.MinThreads,
+			j.MaxThreads)
 	case j.Threads%n != 0 || j.GPUs%n != 0:
 		return fmt.Errorf("job %q: %s cannot be divided equally over %d nodes", j.Name, j.Demand(), n)
 	}
 	if j.Divided && !j.Divisible() {
-		return fmt.Errorf("job %q: a job that is divided over nodes cannot be malleable or elastic, request nodes, or have roles", j.Name)
+		return fmt.Errorf("job %q: a job that is divided over nodes cannot be malleable or elastic, request nodes, or "+
+			"have roles", j.Name)
 	}
 	return j.checkRoles()
 }
@@ -296,13 +301,14 @@ func (j *Job) checkRoles() error {
 	threads, gpus := 0, 0
 	for _, r := range j.Roles() {
 		if r.Count < 1 || r.Threads < 0 || r.GPUs < 0 || r.Min < 0 || r.Min > r.Count || r.Max < 0 {
-			return fmt.Errorf("job %q: role %q has an impossible request: %d parts, each with %d threads and %d GPUs, and at least %d parts", j.Name, r.Name,
-				r.Count, r.Threads, r.GPUs, r.Min)
+			return fmt.Errorf("job %q: role %q has an impossible request: %d parts, each with %d threads and %d GPUs, and at "+
+				"least %d parts", j.Name, r.Name, r.Count, r.Threads, r.GPUs, r.Min)
 		}
 		threads, gpus = threads+r.Count*r.Threads, gpus+r.Count*r.GPUs
 	}
 	if threads != j.Threads || gpus != j.GPUs || j.Malleable || j.Nodes > 1 || j.Memory > 0 || len(j.Alternatives()) > 0 {
-		return fmt.Errorf("job %q: its roles do not add up to its request, or it is malleable, requests nodes or memory, or has alternatives", j.Name)
+		return fmt.Errorf("job %q: its roles do not add up to its request, or it is malleable, requests nodes or memory, or "+
+			"has alternatives", j.Name)
 	}
 	return nil
 }

@@ -66,9 +66,9 @@ func (m *model) incumbent(trials []Trial) float64 {
 	return best
 }
 
-// told returns the fraction of the uncertainty at the goal that an observation removes, averaged over the objective
+// removed returns the fraction of the uncertainty at the goal that an observation removes, averaged over the objective
 // and the limits.
-func (m *model) told(points, goals [][]float64) []float64 {
+func (m *model) removed(points, goals [][]float64) []float64 {
 	sum := make([]float64, len(points))
 	for _, p := range append([]*Process{m.objective}, m.limits...) {
 		for k, part := range p.Explained(points, goals) {
@@ -105,7 +105,7 @@ func (m *model) weigh(score []float64, useful, goals [][]float64, trials []Trial
 	}
 	steps := stepsOf(space, trials)
 	dear := steps.allows(best) && m.spentCheaply(trials) >= mostCheaply*math.Exp(cost[len(useful)])
-	for k, part := range m.told(useful, goals) {
+	for k, part := range m.removed(useful, goals) {
 		score[k] += math.Log(part) - cost[k]
 		if dear && !space.AtGoal(useful[k]) || !steps.allows(useful[k]) {
 			score[k] = math.Inf(-1)

@@ -421,7 +421,7 @@ func TestWhatATrialTells(t *testing.T) {
 	}
 	points, goals := [][]float64{{0.3, 0.2}, {0.6, 0.9}}, [][]float64{{0.3, 1}, {0.6, 1}}
 	a, b := m.objective.Explained(points, goals), m.limits[0].Explained(points, goals)
-	for k, got := range m.told(points, goals) {
+	for k, got := range m.removed(points, goals) {
 		if want := (a[k] + b[k]) / 2; math.Abs(got-want) > 1e-12 {
 			t.Errorf("%v tells %g, want %g", points[k], got, want)
 		}

@@ -142,8 +142,8 @@ func (q *Question) rank() {
 	})
 }
 
-// level is the mean of an entry in a field by which entries are ranked. If an entry lacks replicates of the baseline, its
-// level is the mean of the baseline, changed as in the pairs of both: the other replicates may have more work.
+// level is the mean of an entry in a field by which entries are ranked. If an entry lacks replicates of the baseline,
+// its level is the mean of the baseline, changed as in the pairs of both: the other replicates may have more work.
 func (q *Question) level(o *Entry, field int) float64 {
 	r, base := o.Rows[field], q.Base().Means[field].Mean
 	switch {
@@ -185,8 +185,9 @@ func (o *Entry) Change(field int) Change {
 
 // best are the names of the best entries of a field, the one with the best mean first: each other is equal to it, or no
 // test separates it from the best. The tests have Holm's correction for all pairs, since the best is chosen by the same
-// data. The comparisons with the baseline, which are fewer, may have detected differences that these tests did not: an
-// entry worse than the baseline is not as good, and where the best beats the baseline, neither is an entry that does not.
+// data. The comparisons with the baseline, which are fewer, may have detected differences that these tests did not:
+// an entry worse than the baseline is not as good, and where the best beats the baseline, neither is an entry that does
+// not.
 //
 // Unsure are the names of entries for whose difference from the best too few runs give an interval. Names is empty if
 // too few replicates compare the first with any other, or with the baseline.
@@ -225,7 +226,8 @@ func (q *Question) best(e *record.Experiment, field int) (names, unsure []string
 		}
 	}
 	open := func(o Entry) bool { return !o.Base && o.Change(field).Finding == unclear }
-	if slices.Contains(names, q.Base().Name) && (open(first) || len(names) == len(known) && slices.ContainsFunc(known, open)) {
+	if slices.Contains(names, q.Base().Name) &&
+		(open(first) || len(names) == len(known) && slices.ContainsFunc(known, open)) {
 		return nil, nil, nil // too few compare them with the baseline
 	}
 	return names, unsure, nil

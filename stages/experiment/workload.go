@@ -137,7 +137,7 @@ type TraceBlock struct {
 
 // LeftOut describes the lines that lenient readers skipped in the experiment's files.
 func (s *Spec) LeftOut() []string {
-	return s.told(func(w *Workload) (texts []string) {
+	return s.notes(func(w *Workload) (texts []string) {
 		if w.Trace != nil {
 			texts = append(texts, w.Trace.LeftOut)
 		}
@@ -177,8 +177,8 @@ func (s *Spec) Assumed() (texts []string) {
 	return texts
 }
 
-// told returns the notes on the workloads of all cells. Each text appears once.
-func (s *Spec) told(of func(*Workload) []string) (texts []string) {
+// notes returns the notes on the workloads of all cells. Each text appears once.
+func (s *Spec) notes(of func(*Workload) []string) (texts []string) {
 	for _, c := range s.Cells {
 		for _, text := range of(c.Workload) {
 			if text != "" && !slices.Contains(texts, text) {

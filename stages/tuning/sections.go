@@ -27,8 +27,8 @@ func rowsOf(e *record.Experiment) []TuningRow {
 // mostShownTrials is the greatest number of trials in a table of the report.
 const mostShownTrials = 200
 
-// told returns a table of the searches, and sentences about their results; both are empty if there are no searches.
-func told(e *record.Experiment, rows []TuningRow) (t table.Table, said []string) {
+// searchesOf returns a table of the searches, and sentences about their results; both are empty if there are no searches.
+func searchesOf(e *record.Experiment, rows []TuningRow) (t table.Table, said []string) {
 	if len(rows) == 0 {
 		return table.Table{}, nil
 	}
@@ -71,8 +71,8 @@ func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 		said = append(said, tuningSentence(e, t, r, tuningLabel(r, rows)))
 		if names := Without(e, i); len(names) > 0 {
 			said = append(said, fmt.Sprintf("Tuning %s: %s made no difference in any trial, neither to the losses nor, beyond "+
-				"5%%, to "+
-				"the times: here it does not matter, or the program does not read it.", tuningLabel(r, rows), strings.Join(names, ", ")))
+				"5%%, to the times: here it does not matter, or the program does not read it.", tuningLabel(r, rows),
+				strings.Join(names, ", ")))
 		}
 	}
 	return said
@@ -208,13 +208,14 @@ func needsFewest(rows []TuningRow) (said []string) {
 			alike = append(alike, label)
 		}
 	}
-	text := fmt.Sprintf("%s needs the fewest trials to come within 10%% of the best, %s", tuningLabel(best, rows), trialsTo(best))
+	text := fmt.Sprintf("%s needs the fewest trials to come within 10%% of the best, %s", tuningLabel(best, rows),
+		trialsTo(best))
 	if len(alike) > 0 {
 		text += "; no difference from " + table.Listed(alike) + " is known"
 	}
 	if cheapest, ok := least(func(r TuningRow) float64 { return r.CostToBest }); ok {
-		text += fmt.Sprintf("; until then %s costs least, %s", tuningLabel(cheapest, rows), table.WithUnit(cheapest.CostToBest,
-			trial.MoneyUnit()))
+		text += fmt.Sprintf("; until then %s costs least, %s", tuningLabel(cheapest, rows),
+			table.WithUnit(cheapest.CostToBest, trial.MoneyUnit()))
 	}
 	return []string{text + "."}
 }
@@ -264,9 +265,11 @@ var _ = analysis.ForPeople(Trials.Name(), func(e *record.Experiment) (table.Tabl
 	return trialsTable(&tunings[0], list, len(list)), nil
 })
 
-// unsaid returns sentences without those that only repeat the headline, which says how soon a single run found the best.
+// unsaid returns sentences without those that only repeat the headline. The headline of a single run says how soon it
+// found the best.
 func unsaid(e *record.Experiment, rows []TuningRow, said []string) []string {
-	if len(rows) == 1 && rows[0].Runs == 1 && rows[0].Crashed == 0 && rows[0].Median > 0 && trial.Asked.Of(&e.Plan)[0].Mode == "" {
+	if len(rows) == 1 && rows[0].Runs == 1 && rows[0].Crashed == 0 && rows[0].Median > 0 &&
+		trial.Asked.Of(&e.Plan)[0].Mode == "" {
 		return said[1:]
 	}
 	return said
@@ -276,23 +279,24 @@ var _ = analysis.Register(analysis.Part{
 	Name: "tunings", Title: "Tunings", InReport: 10, OnTerminal: 10,
 	Tell: func(e *record.Experiment) (table.Section, error) {
 		rows := rowsOf(e)
-		t, said := told(e, rows)
+		t, said := searchesOf(e, rows)
 		s := table.Section{
-			Headline: headline(e, rows, needsFewest(rows)),
-			Answers:  said, Terminal: []table.Item{{Sentences: unsaid(e, rows, said)}}, Report: []table.Item{{Table: t, Folded: true,
-				Note: "All trials are in trials.csv. Intervals have a confidence of 95% and are of the median, by order statistics. A " +
-					"run without a trial within 10% of the best counts as infinite."}},
+			Headline: headline(e, rows, needsFewest(rows)), Answers: said,
+			Terminal: []table.Item{{Sentences: unsaid(e, rows, said)}},
+			Report: []table.Item{{Table: t, Folded: true, Note: "All trials are in trials.csv. Intervals have a confidence of 95% " +
+				"and are of the median, by order statistics. A run without a trial within 10% of the best counts as infinite."}},
 		}
 		for i, one := range trial.Asked.Of(&e.Plan) {
 			if slices.ContainsFunc(trial.Asked.Of(&e.Plan)[:i], func(o trial.Tuning) bool { return o.Same(&one) }) {
 				continue // their trials are in the same table
 			}
 			if view := trialsTable(&one, findings(e, &one), mostShownTrials); len(view.Rows) > mostTrialRows {
-				s.Report = append(s.Report, table.Item{Table: view, Folded: true, Note: "The trials of " + one.Name + ", the best first."})
+				s.Report = append(s.Report, table.Item{Table: view, Folded: true,
+					Note: "The trials of " + one.Name + ", the best first."})
 			}
 			if list := importances(e, &one); len(list) > 1 {
-				s.Report = append(s.Report, table.Item{Table: importanceTable(list), Note: "Importance of the settings of " + one.Name +
-					": how much the predictions of a model change if only this setting is changed, relative to the sum " +
+				s.Report = append(s.Report, table.Item{Table: importanceTable(list), Note: "Importance of the settings of " +
+					one.Name + ": how much the predictions of a model change if only this setting is changed, relative to the sum " +
 					"over all settings. The model is fitted to the trials of the first replicate."})
 			}
 		}

@@ -21,12 +21,14 @@ var detaching = []struct {
 }{
 	{"nohup", regexp.MustCompile(`\bnohup\b[^\n]*&\s*(?:$|[\n;)"'\x60]|\w)`)},
 	{"screen -d -m", regexp.MustCompile(`\bscreen\s+(?:-\w+\s+(?:\w+\s+)?)*-(?:\w*d\w*m\w*|\w*m\w*d\w*|d\s+-m|m\s+-d)\b`)},
-	{"tmux new-session -d", regexp.MustCompile(`\btmux\s+(?:-\S+\s+(?:\S+\s+)?)?(?:new|new-session)\s+(?:[^\n;]*\s)?-\w*d`)},
+	{"tmux new-session -d", regexp.MustCompile(`\btmux\s+(?:-\S+\s+(?:\S+\s+)?)?(?:new|new-session)\s+` +
+		`(?:[^\n;]*\s)?-\w*d`)},
 	{"setsid", regexp.MustCompile(`\bsetsid\s+(?:-\S+\s+)*(?:-f|--fork)\b|\bsetsid\b[^\n]*[^&>|]&\s*(?:$|[\n;)"'])`)},
 	{"sbatch", handedIn("sbatch")},
 	{"qsub", handedIn("qsub")},
 	{"bsub", handedIn("bsub")},
-	{"docker run -d", regexp.MustCompile(`\b(?:docker|podman|nerdctl)\s+run\s(?:[^\n]*\s)?(?:-[a-z]*d[a-z]*|--detach)(?:\s|=true|$)`)},
+	{"docker run -d", regexp.MustCompile(`\b(?:docker|podman|nerdctl)\s+run\s(?:[^\n]*\s)?` +
+		`(?:-[a-z]*d[a-z]*|--detach)(?:\s|=true|$)`)},
 	{"kubectl apply", regexp.MustCompile(`\bkubectl\s+(?:apply|create)\s`)},
 	{"systemd-run", regexp.MustCompile(`\bsystemd-run\s`)},
 	{"at", regexp.MustCompile(`(?m)(?:^|[|;&])\s*(?:at|batch)\s+(?:-\w+\s+\S+\s+)*(?:now|-|<<<)`)},
@@ -34,7 +36,8 @@ var detaching = []struct {
 	{"oarsub", handedIn("oarsub")},
 	{"msub", handedIn("msub")},
 	{"flux submit", handedIn(`flux\s+(?:submit|batch)`)},
-	{"docker compose up -d", regexp.MustCompile(`\bdocker[- ]compose\s(?:[^\n]*\s)?up\s(?:[^\n]*\s)?(?:-d|--detach)(?:\s|$)`)},
+	{"docker compose up -d", regexp.MustCompile(`\bdocker[- ]compose\s(?:[^\n]*\s)?up\s(?:[^\n]*\s)?` +
+		`(?:-d|--detach)(?:\s|$)`)},
 	{"systemctl start", regexp.MustCompile(`\bsystemctl\s(?:-\S+\s+)*start\s`)},
 	{"start-stop-daemon", regexp.MustCompile(`\bstart-stop-daemon\s(?:[^\n]*\s)?(?:-b|--background)\b`)},
 	{"daemonize", handedIn("daemonize")},
@@ -56,7 +59,8 @@ func handedIn(command string) *regexp.Regexp {
 }
 
 // waits matches commands that wait for programs in the background, or for a submitted job.
-var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--wait\b|-W\b)|-sync\s+y|-W\s+block=true|\bbsub\s[^\n]*-K\b|` +
+var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--wait\b|-W\b)|-sync\s+y|` +
+	`-W\s+block=true|\bbsub\s[^\n]*-K\b|` +
 	`\bcondor_wait\b|\btail\s[^\n]*--pid|\b(?:while|until)\b[^\n]*\b(?:squeue|qstat|bjobs|condor_q|pgrep|kill\s+-0)\b|` +
 	`docker\s+(?:wait|logs\s+-f)\b|kubectl\s+wait\b`)
 
@@ -111,8 +115,8 @@ func startsOthers(j *launch.Job) string {
 	if by == "" {
 		return ""
 	}
-	return fmt.Sprintf("its program starts another by %s, and ended before it: what it did after that is not known, and what was still "+
-		"running on this machine was ended with it", by)
+	return fmt.Sprintf("its program starts another by %s, and ended before it: what it did after that is not known, and "+
+		"what was still running on this machine was ended with it", by)
 }
 
 // script returns the content of a script of a job; nil if the name is not the name of a file.
@@ -136,7 +140,8 @@ func script(dir, name string) []byte {
 }
 
 // shellCalls matches lines of a Python program that run a shell command or another program.
-var shellCalls = regexp.MustCompile(`(?m)^[^#\n]*(?:os\.system|os\.popen|subprocess\.\w+|Popen|check_call|check_output)\s*\((.*)$`)
+var shellCalls = regexp.MustCompile(`(?m)^[^#\n]*(?:os\.system|os\.popen|subprocess\.\w+|Popen|check_call|` +
+	`check_output)\s*\((.*)$`)
 
 // lists rewrites a Python list of words as shell text: ["sbatch", "run.sh"] becomes sbatch run.sh.
 var lists = strings.NewReplacer(`", "`, " ", `', '`, " ", "[", " ")
@@ -162,5 +167,6 @@ func detached(file string, raw []byte) string {
 // output.
 var (
 	popens     = regexp.MustCompile(`(?m)^[^#\n]*\bPopen\(`)
-	popenWaits = regexp.MustCompile(`\.(?:wait|communicate|poll|stdout|stderr|returncode)\b|\bwith\s[^\n]*Popen\(|\bos\.wait`)
+	popenWaits = regexp.MustCompile(`\.(?:wait|communicate|poll|stdout|stderr|returncode)\b|` +
+		`\bwith\s[^\n]*Popen\(|\bos\.wait`)
 )

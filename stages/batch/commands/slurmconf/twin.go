@@ -51,7 +51,8 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 		return nil, err
 	}
 	if len(c.Problems) > 0 && len(c.nodes)+len(c.partitions)+len(c.settings) == 0 { // another file
-		return nil, fmt.Errorf("%w: name the slurm.conf of the controller first, then the tables of sacct and sacctmgr", c.Problems[0])
+		return nil, fmt.Errorf("%w: name the slurm.conf of the controller first, then the tables of sacct and sacctmgr",
+			c.Problems[0])
 	}
 	t := &Twin{clusterModel: newModel(c), tables: &sacctmgrOutput{byName: map[string]*accountBlock{},
 		users: map[string]bool{},
@@ -92,7 +93,8 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 		if t.log != "" {
 			return nil, fmt.Errorf("%s and %s are both logs of sacct: give one", t.log, path)
 		}
-		options := formats.Options{Args: map[string]any{"default_memory": t.defaultMemory(), "default_limit": t.defaultLimits()}}
+		options := formats.Options{Args: map[string]any{"default_memory": t.defaultMemory(),
+			"default_limit": t.defaultLimits()}}
 		if own := t.get("ClusterName", ""); own != "" && (json || slices.Contains(strings.Split(head, "|"), "Cluster")) {
 			t.cluster, options.Args["cluster"] = own, own
 		}
@@ -155,7 +157,9 @@ func joinLines(err error) error {
 	if len(lines) < 2 {
 		return err
 	}
-	return join(schema.Each(lines, func(l *textfile.LineError) error { return &ConfProblem{l.File, l.Line, l.Err.Error()} }))
+	return join(schema.Each(lines, func(l *textfile.LineError) error {
+		return &ConfProblem{l.File, l.Line, l.Err.Error()}
+	}))
 }
 
 // firstLine returns the first line of a file.
@@ -237,7 +241,8 @@ func (t *Twin) checkLogJobs() {
 		case t.lacksFeature(s) != "":
 			what = fmt.Sprintf("job %s asked for the feature %q, which no node has", j.Name, t.lacksFeature(s))
 		case j.GPUs > t.gpusFor(s):
-			what = fmt.Sprintf("job %s had %d GPUs, and the configuration has %d of the type that it asked for", j.Name, j.GPUs, t.gpusFor(s))
+			what = fmt.Sprintf("job %s had %d GPUs, and the configuration has %d of the type that it asked for", j.Name, j.GPUs,
+				t.gpusFor(s))
 		case cores > 0 && j.Threads > cores:
 			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
 		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
@@ -252,12 +257,13 @@ func (t *Twin) checkLogJobs() {
 		misfits.add(at.line, what)
 	}
 	if len(misfits) > 0 {
-		t.problem(setting{file: t.log, line: misfits[0].line}, "%s: use the slurm.conf of the time of the log, or leave such jobs out of the log",
-			misfits)
+		t.problem(setting{file: t.log, line: misfits[0].line},
+			"%s: use the slurm.conf of the time of the log, or leave such jobs out of the log", misfits)
 	}
 }
 
-// misfits are the jobs of a log that a configuration cannot run: the first of each kind, and how many others are of the kind.
+// misfits are the jobs of a log that a configuration cannot run: the first of each kind, and how many others are of the
+// kind.
 type misfits []misfit
 
 type misfit struct {
@@ -323,7 +329,9 @@ func (t *Twin) lacksGPU(s *scheduler.Submission) string {
 func (t *Twin) lacksFeature(s *scheduler.Submission) string {
 	for _, f := range s.Features {
 		has := func(g nodeGroup) bool {
-			return slices.ContainsFunc(strings.Split(strings.Trim(f, "[]"), "|"), func(one string) bool { return slices.Contains(g.Feature, one) })
+			return slices.ContainsFunc(strings.Split(strings.Trim(f, "[]"), "|"), func(one string) bool {
+				return slices.Contains(g.Feature, one)
+			})
 		}
 		if !strings.HasPrefix(f, batch.GPUFeature) && !slices.ContainsFunc(t.groups, has) {
 			return f
@@ -334,7 +342,8 @@ func (t *Twin) lacksFeature(s *scheduler.Submission) string {
 
 // textMap writes a map of texts for the language.
 func textMap(settings []schema.Setting) string {
-	return "{ " + strings.Join(schema.Each(settings, func(s schema.Setting) string { return quoted(s.Name) + " = " + quoted(s.Value) }), ", ") + " }"
+	list := schema.Each(settings, func(s schema.Setting) string { return quoted(s.Name) + " = " + quoted(s.Value) })
+	return "{ " + strings.Join(list, ", ") + " }"
 }
 
 // long is the number of jobs from which on one replicate of a log is enough: with more jobs, the means hardly depend
