@@ -35,6 +35,7 @@ const mostRegret = 1000
 // median.
 type curve struct {
 	label             string
+	runs              int       // replicates
 	median, low, high []float64 // in percent; index 0 is the first trial
 }
 
@@ -93,7 +94,7 @@ func curves(rows []TrialRow) []curve {
 	}
 	var out []curve
 	for _, label := range labels {
-		c, most := curve{label: label}, 0
+		c, most := curve{label: label, runs: len(runs[label])}, 0
 		for _, run := range runs[label] {
 			most = max(most, len(run))
 		}
@@ -116,10 +117,10 @@ const mostMethods = 7
 func regretFigure(name string, all []curve) pictures.Figure {
 	shown := all[:min(len(all), mostMethods)]
 	var keys []canvas.Key
-	trials, highest := 1, 0.0
+	trials, runs, highest := 1, 0, 0.0
 	for i, c := range shown {
 		keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(lineOf(i))})
-		trials = max(trials, len(c.median))
+		trials, runs = max(trials, len(c.median)), max(runs, c.runs)
 		for _, v := range c.high {
 			highest = max(highest, v)
 		}
@@ -135,16 +136,21 @@ func regretFigure(name string, all []curve) pictures.Figure {
 		p.Add(band{c, i})
 	}
 	title := "Best settings so far – " + name
-	more := ""
+	text := "Distance of the best feasible settings so far from the best known ones, by number of trials"
+	if runs > 1 {
+		text += ": the median over replicates, and its 95% confidence interval"
+	}
+	text += ". Cube-root scale"
+	if highest >= mostRegret {
+		text += fmt.Sprintf("; %d%% = no feasible settings yet, or a greater distance", mostRegret)
+	}
+	text += ". The dashed line is at 10%. Lower is better."
 	if len(all) > len(shown) {
-		more = fmt.Sprintf(" The first %d of %d are shown.", len(shown), len(all))
+		text += fmt.Sprintf(" The first %d of %d are shown.", len(shown), len(all))
 	}
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Regret + "-" + name, Kind: Regret, Title: title,
-			Caption: fmt.Sprintf("Distance of the best feasible settings so far from the best known ones, by number of "+
-				"trials: the median over replicates, and its 95%% confidence interval. Cube-root scale; "+
-				"%d%% = no feasible settings yet, or a greater distance. The dashed line is at 10%%. Lower is better.",
-				mostRegret) + more},
+			Caption: text},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 230,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -6, 4, 0)) },
 	}

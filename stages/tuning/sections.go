@@ -292,12 +292,13 @@ var _ = analysis.Register(analysis.Part{
 			}
 			if view := trialsTable(&one, findings(e, &one), mostShownTrials); len(view.Rows) > mostTrialRows {
 				s.Report = append(s.Report, table.Item{Table: view, Folded: true,
-					Note: "The trials of " + one.Name + ", the best first."})
+					Note: fmt.Sprintf("The trials of %q, the best first.", one.Name)})
 			}
 			if list := importances(e, &one); len(list) > 1 {
-				s.Report = append(s.Report, table.Item{Table: importanceTable(list), Note: "Importance of the settings of " +
-					one.Name + ": how much the predictions of a model change if only this setting is changed, relative to the sum " +
-					"over all settings. The model is fitted to the trials of the first replicate."})
+				s.Report = append(s.Report, table.Item{Table: importanceTable(list),
+					Note: fmt.Sprintf("Importance of the settings of %q: how much the predictions of a model change if only this "+
+						"setting is changed, relative to the sum "+
+						"over all settings. The model is fitted to the trials of the first replicate.", one.Name)})
 			}
 		}
 		return s, nil

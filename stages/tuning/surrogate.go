@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -38,7 +39,8 @@ var _ = pictures.Register(pictures.Kind{
 // landscape is a model of the objective, fitted to the trials of one replicate.
 type landscape struct {
 	t       *trial.Tuning
-	name    string
+	name    string // of files
+	title   string
 	space   surrogate.Space
 	process *surrogate.Process
 	scale   surrogate.Scale
@@ -72,9 +74,10 @@ func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 // read fits a model to the trials of the first replicate; nil if there are too few trials.
 func read(d *record.Experiment, tuning int) (*landscape, error) {
 	t := &trial.Asked.Of(&d.Plan)[tuning]
-	l := &landscape{t: t, name: t.Name, space: trial.Space(t), scale: surrogate.Log}
+	l := &landscape{t: t, name: t.Name, title: t.Name, space: trial.Space(t), scale: surrogate.Log}
 	if len(trial.Asked.Of(&d.Plan)) > 1 {
 		l.name += fmt.Sprintf("-%d-%s", tuning+1, t.Method)
+		l.title += ", " + t.Method
 	}
 	least := math.Inf(1)
 	var modelled []float64
@@ -112,6 +115,20 @@ func read(d *record.Experiment, tuning int) (*landscape, error) {
 
 // natural converts a value of the model to the unit of the objective.
 func (l *landscape) natural(v float64) float64 { return trial.Natural(l.t, l.scale.Natural(v)) }
+
+// objective returns the objective with its unit, for an axis.
+func (l *landscape) objective() string {
+	name := strings.ReplaceAll(l.t.Objective, "_", " ")
+	if unit := trial.FindObjective(l.t.Objective).Unit; unit != "" {
+		return name + " (" + unit + ")"
+	}
+	return name
+}
+
+// valued returns a value of the model as text with the unit of the objective.
+func (l *landscape) valued(v float64) string {
+	return strings.TrimSpace(short(l.natural(v)) + " " + trial.FindObjective(l.t.Objective).Unit)
+}
 
 // ticks returns at most `most` values of setting d at which the model is drawn: their coordinates and their labels.
 func (l *landscape) ticks(d, most int) (at []float64, labels []string) {
@@ -156,7 +173,7 @@ func (l *landscape) cuts() pictures.Figure {
 		{Label: "trials", Swatch: canvas.Dotted(canvas.Hue(1))}, {Label: "best", Swatch: canvas.Dotted(canvas.Ink)},
 	}
 	lo, hi := l.bounds()
-	title := "The objective by setting – " + l.name
+	title := "The objective by setting – " + l.title
 	columns := min(2, n)
 	rows := (n + 1) / 2
 	return pictures.Figure{
@@ -197,7 +214,7 @@ func (l *landscape) cut(d int, lo, hi, room float64) *plot.Plot {
 	}
 	mean, sd := l.process.Predict(points)
 	p := canvas.NewPlot()
-	p.X.Label.Text, p.Y.Label.Text = l.space[d].Name, l.t.Objective
+	p.X.Label.Text, p.Y.Label.Text = l.space[d].Name, l.objective()
 	p.X.Min, p.X.Max = at[0]-0.04*span(at), at[len(at)-1]+0.04*span(at)
 	p.Y.Min, p.Y.Max = lo, hi
 	if lo, hi := slices.Min(l.value), slices.Max(l.value); l.scale == surrogate.Log && lo > 0 && hi/lo > 20 {
@@ -344,17 +361,17 @@ func (l *landscape) plane() (pictures.Figure, bool) {
 	lo, hi := slices.Min(m.mean), slices.Max(m.mean)
 	for _, part := range []float64{0, 0.5, 1} {
 		keys = append(keys, canvas.Key{
-			Label: short(l.natural(lo + part*(hi-lo))), Swatch: canvas.Filled(shade(part)),
+			Label: l.valued(lo + part*(hi-lo)), Swatch: canvas.Filled(shade(part)),
 		})
 	}
 	keys = append(keys, canvas.Key{Label: "trials", Swatch: canvas.Dotted(canvas.Hue(1))})
-	title := fmt.Sprintf("The objective over %s and %s – %s", l.space[m.across].Name, l.space[m.up].Name, l.name)
+	title := fmt.Sprintf("The objective over %s and %s – %s", l.space[m.across].Name, l.space[m.up].Name, l.title)
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Surrogate + "-plane-" + l.name, Kind: Surrogate, Title: title,
 			Caption: fmt.Sprintf("What the model expects of the %s over the two settings to which it is most sensitive, "+
 				"with the "+
 				"others as in the best trial: from %s (light) to %s (dark). Dots are the trials, the black one the best.",
-				l.t.Objective, short(l.natural(lo)), short(l.natural(hi)))},
+				l.t.Objective, l.valued(lo), l.valued(hi))},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,
 		Paint: func(c draw.Canvas) { m.paint(canvas.Head(c, title, keys)) },
 	}, true
