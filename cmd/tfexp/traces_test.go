@@ -3,6 +3,8 @@ package main
 import (
 	"compress/gzip"
 	"encoding/csv"
+	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -120,4 +122,30 @@ func TestOARWorkloadsFromFileToMetrics(t *testing.T) {
 	within("easy1", "makespan_s", (11123+11284)/2, 0.02)
 	within("easy2", "makespan_s", (10933+10988)/2, 0.02)
 	within("easy3", "makespan_s", 12534, 0.02)
+}
+
+// Forecasts of the starts of jobs on a real cluster are better than those by requested times, and their intervals have
+// the right coverage. docs/twin.md has the figures of all logs.
+func TestForecastsOfOARLogs(t *testing.T) {
+	for _, log := range []string{"seed1_iter0", "seed1_iter1", "seed1_iter2", "seed2_iter0", "seed2_iter1", "seed2_iter2",
+		"seed3_iter0"} {
+		file := fmt.Sprintf("oar_real/hpc_alone_%s_jobset.csv", log)
+		path := filepath.Join(realLogs(t, file), file)
+		var b struct {
+			Forecasts int     `json:"calibrated_forecasts"`
+			Off       float64 `json:"median_error_s"`
+			Requested float64 `json:"requested_median_error_s"`
+			Half      float64 `json:"in_50_percent"`
+			Nine      float64 `json:"in_90_percent"`
+		}
+		out := outputOf(t, "when", "testdata/forecasts.hcl", "-var", "log="+path, "--backtest", "--instants", "120", "--json")
+		if err := json.Unmarshal([]byte(out), &b); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("%s: %d forecasts, off by %.0f s (by requests %.0f s), %.1f%% in 90%% intervals, %.1f%% in 50%% intervals",
+			log, b.Forecasts, b.Off, b.Requested, b.Nine, b.Half)
+		if t.Log(text); b.Forecasts < 300 || b.Off > 0.4*b.Requested || b.Nine < 85 || b.Nine > 97 || b.Half < 45 || b.Half > 80 {
+			t.Error(text)
+		}
+	}
 }
