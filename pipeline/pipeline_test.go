@@ -399,12 +399,20 @@ func TestViewsAreReused(t *testing.T) {
 	if after, err := os.Stat(report); err != nil || !after.ModTime().Equal(before.ModTime()) {
 		t.Errorf("the report was written again (%v)", err)
 	}
-	if err := os.RemoveAll(filepath.Join(out, "small", record.PlotsDir)); err != nil {
-		t.Fatal(err)
-	}
-	runs(t, simulatedFile, out, 0)
-	if _, err := os.Stat(filepath.Join(out, "small", record.PlotsDir, record.PicturesFile)); err != nil {
-		t.Errorf("the pictures did not come back: %v", err)
+	plots := filepath.Join(out, "small", record.PlotsDir)
+	pictures := filepath.Join(plots, record.PicturesFile)
+	for what, damage := range map[string]func() error{
+		"all pictures are removed": func() error { return os.RemoveAll(plots) },
+		"one file is removed":      func() error { return os.Remove(pictures) },
+		"one file is cut":          func() error { return os.Truncate(pictures, 3) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		runs(t, simulatedFile, out, 0)
+		if info, err := os.Stat(pictures); err != nil || info.Size() == 3 {
+			t.Errorf("after %s, the pictures did not come back: %v", what, err)
+		}
 	}
 }
 

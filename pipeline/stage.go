@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -225,23 +225,28 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 	return k, nil
 }
 
-// files returns the files and folders that a stage has written, with their sizes.
+// files returns the files and folders that a stage has written, with their sizes. The size of a folder is the sum of the
+// sizes of its files.
 func (c *chain) files(s *stages.Stage) []record.File {
 	var files []record.File
 	for _, name := range s.AllFiles() {
-		if info, err := folder.Stat(c.Dir, name); err == nil {
-			files = append(files, record.File{Name: name, Size: size(info)})
+		info, err := folder.Stat(c.Dir, name)
+		if err != nil {
+			continue
 		}
+		f := record.File{Name: name, Size: info.Size()}
+		if info.IsDir() {
+			f.Size = 0
+			entries, _ := folder.ReadDir(filepath.Join(c.Dir, name))
+			for _, e := range entries {
+				if info, err := e.Info(); err == nil {
+					f.Size += info.Size()
+				}
+			}
+		}
+		files = append(files, f)
 	}
 	return files
-}
-
-// size returns the size of a file in bytes, and 0 for a folder.
-func size(info fs.FileInfo) int64 {
-	if info.IsDir() {
-		return 0
-	}
-	return info.Size()
 }
 
 // there reports whether the files of a stage were made under the key k and have their sizes. A power cut may have
