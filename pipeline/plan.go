@@ -476,6 +476,9 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 	if errors.Is(err, os.ErrNotExist) {
 		source, err = folder.ReadFile(dir, record.ExperimentFile+".json")
 	}
+	if errors.Is(err, os.ErrNotExist) {
+		err = fmt.Errorf("%s is missing; \"tfexp run FILE\" with the original of it continues the run", record.ExperimentFile)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the experiment of %s: %w", dir, err)
 	}

@@ -68,6 +68,10 @@ func printCheck(a *command.App, r *recompute.Report) {
 	}
 	fmt.Fprintf(a.Out, "%s: %s (%s recomputed, %s compared, %s with their sums)\n", r.Dir, found,
 		schema.Plural(r.Cells, "cell"), schema.Plural(r.Values, "value"), schema.Plural(r.Files, "file"))
+	if r.Count > 0 {
+		fmt.Fprintln(a.Out, "  to repair: remove these files; \"tfexp run FILE\" with the same experiment writes them again, all but "+
+			"logs and timings")
+	}
 	for _, u := range r.Unchecked {
 		fmt.Fprintf(a.Out, "  not recomputed: %s\n", u)
 	}
