@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Limits for samples of programs that do not report units. Samples count as equally long if the longest takes at most
@@ -95,13 +96,5 @@ func obeys(samples []Sample) error {
 	}
 	return fmt.Errorf("samples of %s epochs or steps took %s s%s: the program does not do the requested work "+
 		"(TFEXP_EPOCHS, TFEXP_STEPS), or its start-up hides it; sample more of it: %w",
-		listed(lengths), listed(walls), does, ErrUnfit)
-}
-
-// listed joins items as "a, b and c".
-func listed(items []string) string {
-	if n := len(items); n > 1 {
-		return strings.Join(items[:n-1], ", ") + " and " + items[n-1]
-	}
-	return strings.Join(items, "")
+		schema.Listed(lengths, "and"), schema.Listed(walls, "and"), does, ErrUnfit)
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -25,17 +26,17 @@ func Shortened(text string, most int) string {
 }
 
 // OneOf lists quoted names with "or": `"a", "b" or "c"`.
-func OneOf(names []string) string { return listed(names, "or") }
+func OneOf(names []string) string { return Listed(Each(names, strconv.Quote), "or") }
 
 // AllOf lists quoted names with "and": `"a", "b" and "c"`.
-func AllOf(names []string) string { return listed(names, "and") }
+func AllOf(names []string) string { return Listed(Each(names, strconv.Quote), "and") }
 
-func listed(names []string, last string) string {
-	quoted := Each(names, func(n string) string { return fmt.Sprintf("%q", n) })
-	if len(quoted) < 2 {
-		return strings.Join(quoted, "")
+// Listed joins words as in a sentence. If last is "or": "a", "a or b", "a, b or c".
+func Listed(words []string, last string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
 	}
-	return strings.Join(quoted[:len(quoted)-1], ", ") + " " + last + " " + quoted[len(quoted)-1]
+	return strings.Join(words, "")
 }
 
 // FirstSentence returns the first sentence of documentation. If it introduces a list, the result ends before the

@@ -127,14 +127,7 @@ func engineExamples() string {
 
 // engineList names the engines that satisfy is, such as "`process` and `docker`".
 func engineList(is func(*engine.Kind) bool) string {
-	names := engine.Names(is)
-	for i, n := range names {
-		names[i] = "`" + n + "`"
-	}
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return schema.Listed(schema.Each(engine.Names(is), func(name string) string { return "`" + name + "`" }), "and")
 }
 
 // argsOf returns the arguments that some engines have, without repetitions. The text of each names the engines that

@@ -93,11 +93,7 @@ func programs() string {
 		return schema.Each(names, func(name string) string { return "a " + name + " block" })
 	}
 	list := slices.Concat(blocks(language.Programs()), []string{"a command"}, blocks(language.Instead(language.Job)))
-	last := len(list) - 1
-	if last == 0 {
-		return list[0]
-	}
-	return strings.Join(list[:last], ", ") + " or " + list[last]
+	return schema.Listed(list, "or")
 }
 
 // programDoc lists the ways to set the program of a job, for the reference: "either a `builtin` block or a

@@ -196,7 +196,7 @@ var aside = []string{"startup", "final_accuracy", "final_loss"}
 // runtimeLaw decodes a run time that is given by a formula.
 func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime, bool) {
 	if !slices.ContainsFunc(append(tables(), "epoch"), func(n string) bool { return !a.Lacks(n) }) && !a.Node.Broken {
-		a.Fail(a.Node.Header, "Missing argument", "%s needs %s.", a.Node.Title(), oneOf(waysToSay()))
+		a.Fail(a.Node.Header, "Missing argument", "%s needs %s.", a.Node.Title(), schema.Listed(waysToSay(), "or"))
 	}
 	if a.IsSet("speedup") && !a.IsWrong("speedup") {
 		a.Excludes("{} and speedup both set how epochs speed up: keep one. {} = 0.9 is speedup = amdahl(0.9).", "parallel")
@@ -228,10 +228,4 @@ func and(names []string) (text string) {
 		text += " and `" + n + "`"
 	}
 	return text
-}
-
-// oneOf lists alternatives, such as "epoch, table or file".
-func oneOf(names []string) string {
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
@@ -139,12 +140,7 @@ func Bound(text string) string {
 var inOneLine = regexp.MustCompile(`\d (?:s|ms|min|h|d|[A-Z]{3}|[KMG]iB|k jobs|jobs/h|k jobs/h)\b|\bp [=<] \d`)
 
 // Listed joins words: "a", "a and b", "a, b and c".
-func Listed(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-	}
-	return words[0]
-}
+func Listed(words []string) string { return schema.Listed(words, "and") }
 
 // These match parts of durations that carry no information: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
 var (

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -79,7 +78,7 @@ func (q Question) argument() schema.Arg {
 	a.Default = strconv.Quote(q.Default())
 	for _, name := range q.Names() {
 		if by := implying(q, name); len(by) > 0 && name != q.Default() {
-			a.DefaultDoc = fmt.Sprintf("`%q`; `%q` under %s", q.Default(), name, inCode(by, "and"))
+			a.DefaultDoc = fmt.Sprintf("`%q`; `%q` under %s", q.Default(), name, inCode(by))
 		}
 	}
 	return a
@@ -140,14 +139,14 @@ func (s OwnSetting) argument() schema.Arg {
 	a := s.Arg
 	if a.Required {
 		a.Required = false
-		a.DefaultDoc = "required by " + inCode(s.By, "and") + ", an error on others"
+		a.DefaultDoc = "required by " + inCode(s.By) + ", an error on others"
 		return a
 	}
 	only := "Only under the " + string(s.Of)
 	if len(s.By) > 1 {
 		only += "s"
 	}
-	a.Doc += " " + only + " " + inCode(s.By, "and") + "."
+	a.Doc += " " + only + " " + inCode(s.By) + "."
 	return a
 }
 
@@ -159,7 +158,7 @@ func readers(q Question, names []string) string {
 	if len(names) > 1 {
 		many = "s"
 	}
-	return fmt.Sprintf("the %s%s %s", q, many, list(names, strconv.Quote, "or"))
+	return fmt.Sprintf("the %s%s %s", q, many, schema.OneOf(names))
 }
 
 // EstimateReaders returns a phrase that names the choices that read predicted run times, by question.
@@ -173,11 +172,11 @@ func EstimateReaders() string {
 			parts = append(parts, readers(q, []string{name})+fmt.Sprintf(" with placement = %q", Pairs))
 		}
 	}
-	return list(parts, func(s string) string { return s }, "and")
+	return schema.Listed(parts, "and")
 }
 
 // EstimatingBackfills returns a phrase that names the backfills that read predicted run times.
-func EstimatingBackfills() string { return list(estimating(BackfillOf), strconv.Quote, "or") }
+func EstimatingBackfills() string { return schema.OneOf(estimating(BackfillOf)) }
 
 // EstimatingOrders returns a phrase that names the orders that read predicted run times and can be combined with
 // preemption.
@@ -187,7 +186,7 @@ func EstimatingOrders() string {
 			return w.Of == PreemptionOf && !preemptions.find(w.Name).Pauses
 		})
 	})
-	return list(names, strconv.Quote, "or")
+	return schema.OneOf(names)
 }
 
 func estimating(q Question) []string {
@@ -197,25 +196,9 @@ func estimating(q Question) []string {
 // WholeAllocations returns a phrase that names the allocations that grant whole requests only.
 func WholeAllocations() string {
 	whole := func(c *Choice) bool { return !allocations.find(c.Name).Partial }
-	return list(answers[AllocationOf].Names(whole), strconv.Quote, "or")
+	return schema.OneOf(answers[AllocationOf].Names(whole))
 }
 
-func inCode(names []string, word string) string {
-	return list(names, func(s string) string { return "`" + s + "`" }, word)
-}
-
-// list joins words as in a sentence: a, b or c.
-func list(words []string, mark func(string) string, last string) string {
-	var b strings.Builder
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			b.WriteString(" " + last + " ")
-		default:
-			b.WriteString(", ")
-		}
-		b.WriteString(mark(w))
-	}
-	return b.String()
+func inCode(names []string) string {
+	return schema.Listed(schema.Each(names, func(s string) string { return "`" + s + "`" }), "and")
 }
