@@ -3,10 +3,10 @@ package main
 import (
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 )
@@ -87,17 +87,12 @@ func speedOf(times [][]float64) Speed {
 	s := Speed{Cores: len(times)}
 	variance := 0.0
 	for _, t := range times {
-		m := medianOf(t)
+		m := estimator.Median(t)
 		off := schema.Each(t, func(x float64) float64 { return math.Abs(x - m) })
 		s.Seconds += m / float64(len(times))
-		e := 1.2533 * medianOf(off) / 0.6745 / math.Sqrt(float64(len(t))) / float64(len(times))
+		e := 1.2533 * estimator.Median(off) / 0.6745 / math.Sqrt(float64(len(t))) / float64(len(times))
 		variance += e * e
 	}
 	s.Error = math.Sqrt(variance)
 	return s
-}
-
-func medianOf(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

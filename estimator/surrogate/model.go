@@ -1,12 +1,6 @@
 package surrogate
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/mat"
-)
-
-func newMatrix(rows, columns int) *mat.Dense { return mat.NewDense(rows, columns, nil) }
+import "math"
 
 // model holds the processes that model the trials of a search.
 type model struct {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/samplemv"
 
@@ -294,7 +295,7 @@ func (s *Search) candidates(trials []Trial, tried map[string]bool) [][]float64 {
 func (s *Search) drawn(trials []Trial) [][]float64 {
 	src := rand.NewPCG(s.Seed, uint64(len(trials))+1)
 	r := rand.New(src)
-	fill := newMatrix(filling, len(s.Space))
+	fill := mat.NewDense(filling, len(s.Space), nil)
 	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(s.Space), src), Src: src}.Sample(fill)
 	var points [][]float64
 	for i := range filling {

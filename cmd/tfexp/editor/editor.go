@@ -4,6 +4,7 @@
 package editor
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -223,11 +224,11 @@ func Definitions(src []byte) []Definition {
 	for _, b := range root.Blocks {
 		switch b.Type {
 		case "locals":
-			for _, name := range sortedAttributes(b.Body) {
+			for _, name := range slices.Sorted(maps.Keys(b.Body.Attributes)) {
 				add("local", name, b.Body.Attributes[name].NameRange)
 			}
 		case "matrix":
-			for _, name := range sortedAttributes(b.Body) {
+			for _, name := range slices.Sorted(maps.Keys(b.Body.Attributes)) {
 				add("each", name, b.Body.Attributes[name].NameRange)
 			}
 		}
@@ -242,15 +243,6 @@ func Definitions(src []byte) []Definition {
 	}
 	slices.SortStableFunc(all, func(a, b Definition) int { return a.At.Start - b.At.Start })
 	return all
-}
-
-func sortedAttributes(b *hclsyntax.Body) []string {
-	var names []string
-	for name := range b.Attributes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // whole moves a byte offset to the end of the word that contains it.

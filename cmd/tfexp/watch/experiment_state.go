@@ -62,7 +62,7 @@ func (x *experiment) refresh() error {
 			return err
 		}
 	}
-	if err := readJSON(x.dir, &x.run, record.RunFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := folder.ReadJSON(x.dir, &x.run, record.RunFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -138,7 +138,7 @@ func (x *experiment) readPlan(info fs.FileInfo) error {
 func (x *experiment) readCell(cell string) {
 	delete(x.done, cell)
 	c := record.Cell{}
-	if !x.readSharded(cell, &c) && readJSON(x.dir, &c, record.CellsDir, cell, record.CellFile) != nil {
+	if !x.readSharded(cell, &c) && folder.ReadJSON(x.dir, &c, record.CellsDir, cell, record.CellFile) != nil {
 		return
 	}
 	e := completeCell{key: c.Key, state: c.State, error: c.Error, seconds: c.Seconds}

@@ -422,7 +422,7 @@ func (x *experiment) latest() string {
 // pictures returns the paths of the experiment's pictures: the SVG files in its folder of plots.
 func (x *experiment) pictures() []string {
 	var list []record.Picture
-	if readJSON(x.dir, &list, record.PlotsDir, record.PicturesFile) != nil {
+	if folder.ReadJSON(x.dir, &list, record.PlotsDir, record.PicturesFile) != nil {
 		return nil
 	}
 	var out []string
@@ -432,11 +432,6 @@ func (x *experiment) pictures() []string {
 		}
 	}
 	return out
-}
-
-// readJSON decodes a JSON file below dir. Large files are an error.
-func readJSON(dir string, v any, name ...string) error {
-	return folder.ReadJSON(dir, v, name...)
 }
 
 // sameVersion reports whether a file was not changed between two calls of Stat.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -115,7 +116,7 @@ func (c *Controller) trySuggestion(next Suggestion, e control.Expected, left, no
 		stretch*math.Max(expected-best, 0)
 	e.Gain = left * (now - math.Exp(mean))
 	e.Sure = savesProbability(now, math.Exp(mean), sd, left, e.Cost)
-	if !(worth > 0) || same(next.At, c.at) {
+	if !(worth > 0) || slices.Equal(next.At, c.at) {
 		return control.Action{}, false
 	}
 	what := "a model expects"

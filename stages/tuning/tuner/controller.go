@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator/losscurve"
@@ -361,7 +362,7 @@ func (c *Controller) ignored() (control.Action, bool) {
 		start = start && c.Learns[i]
 		c.anew[i], c.stuck[i] = true, c.stuck[i] || !c.Learns[i]
 	}
-	to, said := c.at, fmt.Sprintf("the program did not confirm %s, and its pace is as before", list(names))
+	to, said := c.at, fmt.Sprintf("the program did not confirm %s, and its pace is as before", strings.Join(names, ", "))
 	c.back()
 	var a control.Action
 	if start {
@@ -374,14 +375,6 @@ func (c *Controller) ignored() (control.Action, bool) {
 	}
 	a.Ignored = names
 	return a, true
-}
-
-func list(names []string) string {
-	text := names[0]
-	for _, n := range names[1:] {
-		text += ", " + n
-	}
-	return text
 }
 
 func index(restart bool) int {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
@@ -149,7 +150,7 @@ func (c *Controller) besideLoss(p *Problem, trials []surrogate.Trial) {
 	}
 	var points [][]float64
 	for _, at := range p.Candidates {
-		if !same(at, c.at) {
+		if !slices.Equal(at, c.at) {
 			points = append(points, append(at[:len(at):len(at)], d.Coordinate(now)))
 		}
 	}
@@ -169,7 +170,7 @@ func (c *Controller) paceChanged() bool {
 		return false
 	}
 	latest := c.now.each[len(c.now.each)-c.next/2:]
-	y := median(latest)
+	y := estimator.Median(latest)
 	own := 0.0
 	for _, v := range latest {
 		d := math.Log(v / y)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
@@ -51,7 +52,7 @@ func (c *Controller) enough() bool {
 		return true
 	}
 	best := c.best()
-	if best < 0 || c.now.before == nil || c.over || same(c.trials[best].at, c.at) || c.changesLearning() {
+	if best < 0 || c.now.before == nil || c.over || slices.Equal(c.trials[best].at, c.at) || c.changesLearning() {
 		return false
 	}
 	if k > 0 {
@@ -79,7 +80,7 @@ func (c *Controller) differs(pace float64, reports, trial int) bool {
 // pace returns the time of a unit in the present period, in seconds.
 func (c *Controller) pace() float64 {
 	if len(c.now.each) > 0 {
-		return median(c.now.each)
+		return estimator.Median(c.now.each)
 	}
 	cost := 0.0
 	if m := c.costs[index(c.now.anew)]; m.n > 0 {
@@ -160,7 +161,7 @@ func (c *Controller) slope(from int) float64 {
 
 // find returns the index of the trial at a point; -1 without one.
 func (c *Controller) find(at []float64) int {
-	return slices.IndexFunc(c.trials, func(t trial) bool { return same(t.at, at) })
+	return slices.IndexFunc(c.trials, func(t trial) bool { return slices.Equal(t.at, at) })
 }
 
 // best returns the trial with the best pace; -1 without one.
@@ -184,12 +185,4 @@ func (c *Controller) tried() []surrogate.Trial {
 		}
 	}
 	return list
-}
-
-func same(a, b []float64) bool { return slices.Equal(a, b) }
-
-func median(v []float64) float64 {
-	v = slices.Clone(v)
-	slices.Sort(v)
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }

@@ -44,7 +44,7 @@ func (g *nodeGroup) hasGPU(gpu string) bool {
 	for _, a := range g.Args {
 		some = some || a.Name == "gpus"
 		if a.Name == "gpu" {
-			return strings.EqualFold(a.Value, quoted(gpu))
+			return strings.EqualFold(a.Value, strconv.Quote(gpu))
 		}
 	}
 	for _, f := range g.Feature {
@@ -162,14 +162,8 @@ func none(value string) bool {
 		v == "topology/default"
 }
 
-func quoted(s string) string { return strconv.Quote(s) }
-
 func list(items []string) string {
-	q := make([]string, len(items))
-	for i, s := range items {
-		q[i] = quoted(s)
-	}
-	return "[" + strings.Join(q, ", ") + "]"
+	return "[" + strings.Join(schema.Each(items, strconv.Quote), ", ") + "]"
 }
 
 // label turns a name into a valid label of a block.
@@ -201,13 +195,13 @@ func written(g slurm.Gres) string {
 }
 
 // duration writes a time as a literal of the experiment language.
-func duration(d time.Duration) string { return quoted(schema.FormatDuration(d)) }
+func duration(d time.Duration) string { return strconv.Quote(schema.FormatDuration(d)) }
 
 func (m *clusterModel) set(name, value string) { m.policy = append(m.policy, pair{name, value}) }
 
 // priorities converts the parameters of priority/multifactor.
 func (m *clusterModel) priorities() {
-	m.set("order", quoted("multifactor"))
+	m.set("order", strconv.Quote("multifactor"))
 	if kind := m.get("PriorityType", "priority/basic"); kind != "priority/multifactor" {
 		if kind != "priority/basic" {
 			m.unmodeled(*m.find("PriorityType"), "PriorityType="+kind+": jobs come in the order of their submission")
@@ -241,7 +235,7 @@ func (m *clusterModel) priorities() {
 			name, value, _ := strings.Cut(strings.ToLower(one), "=")
 			switch name {
 			case "cpu", "node", "mem", "gres/gpu":
-				all = append(all, fmt.Sprintf("%s = %s", strings.TrimPrefix(name, "gres/"), quoted(value)))
+				all = append(all, fmt.Sprintf("%s = %s", strings.TrimPrefix(name, "gres/"), strconv.Quote(value)))
 			default:
 				m.unmodeled(*m.find("PriorityWeightTRES"), "PriorityWeightTRES "+one+": it counts nothing")
 			}
@@ -260,7 +254,7 @@ func (m *clusterModel) priorities() {
 		}
 	}
 	if !m.limits && m.whole(m.settings, "PriorityWeightFairshare", 0) > 0 {
-		m.set("charge", quoted("updates"))
+		m.set("charge", strconv.Quote("updates"))
 	}
 	if s := m.find("PriorityUsageResetPeriod"); s != nil && !none(s.value) {
 		m.unmodeled(*s, "PriorityUsageResetPeriod="+s.value+": usage decays, and is not reset")
@@ -269,12 +263,12 @@ func (m *clusterModel) priorities() {
 
 // schedulers converts SchedulerParameters.
 func (m *clusterModel) schedulers() {
-	m.set("phase", quoted("random"))
-	m.set("backfill", quoted("periodic"))
-	m.set("estimates", quoted("requested"))
+	m.set("phase", strconv.Quote("random"))
+	m.set("backfill", strconv.Quote("periodic"))
+	m.set("estimates", strconv.Quote("requested"))
 	if s := m.find("SchedulerType"); s != nil && s.value != "sched/backfill" {
 		m.unmodeled(*s, "SchedulerType="+s.value+": rounds of backfill are held all the same, every 365 days")
-		m.set("backfill_interval", quoted("8760h"))
+		m.set("backfill_interval", strconv.Quote("8760h"))
 	}
 	switch s := m.find("SelectType"); {
 	case s == nil:
@@ -334,14 +328,14 @@ func (m *clusterModel) preemption() {
 	switch kind := m.get("PreemptType", "preempt/none"); kind {
 	case "preempt/none":
 	case "preempt/qos":
-		m.set("preemption_by", quoted("qos"))
+		m.set("preemption_by", strconv.Quote("qos"))
 	case "preempt/partition_prio":
-		m.set("preemption_by", quoted("partition"))
+		m.set("preemption_by", strconv.Quote("partition"))
 	default:
 		m.unmodeled(*m.find("PreemptType"), "PreemptType="+kind+": no job gives way")
 	}
 	if mode := m.mode(m.settings, "PreemptMode"); mode != "" {
-		m.set("preempt_mode", quoted(mode))
+		m.set("preempt_mode", strconv.Quote(mode))
 	}
 	if m.get("PreemptType", "preempt/none") != "preempt/none" {
 		again := m.whole(m.settings, "KillWait", 30) + m.whole(m.settings, "MessageTimeout", 10)
@@ -379,7 +373,7 @@ func (m *clusterModel) partition(l settingsLine) {
 	b := block{Kind: "partition", Label: label(l[0].value)}
 	add := func(name, value string) { b.Args = append(b.Args, pair{name, value}) }
 	if b.Label != l[0].value {
-		add("name", quoted(l[0].value))
+		add("name", strconv.Quote(l[0].value))
 	}
 	text := l.get("Nodes")
 	if text == "" {
@@ -441,13 +435,13 @@ func (m *clusterModel) partition(l settingsLine) {
 		}
 	}
 	if mode := m.mode(l, "PreemptMode"); mode != "" {
-		add("preempt_mode", quoted(mode))
+		add("preempt_mode", strconv.Quote(mode))
 	}
 	if n := m.whole(l, "GraceTime", 0); n > 0 {
 		add("grace", duration(time.Duration(n)*time.Second))
 	}
 	if q := l.get("QOS"); q != "" && !none(q) {
-		add("qos", quoted(q))
+		add("qos", strconv.Quote(q))
 		b.qos = l[slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, "QOS") })]
 	}
 	if m.shared(l); m.linear || strings.EqualFold(cmp.Or(l.get("OverSubscribe"), l.get("Shared")), "EXCLUSIVE") {

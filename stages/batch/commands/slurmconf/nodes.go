@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func (m *clusterModel) size(l settingsLine, g *nodeGroup) bool {
 			"and jobs can have any")
 	}
 	if memory && mb > 0 {
-		g.Args = append(g.Args, pair{"memory", quoted(fmt.Sprintf("%dMiB", mb-m.whole(l, "MemSpecLimit", 0)))})
+		g.Args = append(g.Args, pair{"memory", strconv.Quote(fmt.Sprintf("%dMiB", mb-m.whole(l, "MemSpecLimit", 0)))})
 	}
 	return true
 }
@@ -303,6 +304,6 @@ func (m *clusterModel) devices(l settingsLine, g *nodeGroup, all []slurm.Gres) {
 			}
 		}
 	case types[0] != "":
-		g.Args = append(g.Args, pair{"gpu", quoted(types[0])})
+		g.Args = append(g.Args, pair{"gpu", strconv.Quote(types[0])})
 	}
 }

@@ -234,7 +234,7 @@ func (t *sacctmgrTable) left(b *block, row []string) {
 func newBlock(kind, name string) block {
 	b := block{Kind: kind, Label: label(name)}
 	if b.Label != name {
-		b.Args = append(b.Args, pair{"name", quoted(name)})
+		b.Args = append(b.Args, pair{"name", strconv.Quote(name)})
 	}
 	return b
 }
@@ -253,11 +253,11 @@ func (t *sacctmgrTable) addQOS(row []string) {
 	if list := t.get(row, "Preempt"); list != "" {
 		var all []string
 		b.at, b.preempts = t.at, strings.Split(list, ",")
-		all = append(all, schema.Each(b.preempts, quoted)...)
+		all = append(all, schema.Each(b.preempts, strconv.Quote)...)
 		add("preempts", "["+strings.Join(all, ", ")+"]")
 	}
 	if mode := t.get(row, "PreemptMode"); mode != "" && mode != "cluster" {
-		add("preempt_mode", quoted(strings.ToLower(mode)))
+		add("preempt_mode", strconv.Quote(strings.ToLower(mode)))
 	}
 	for _, c := range [][2]string{{"GraceTime", "grace"}, {"PreemptExemptTime", "exempt"}} {
 		if d, err := span(t.get(row, c[0])); err != nil {
@@ -316,7 +316,7 @@ func (t *sacctmgrTable) assoc(row []string, above []string) []string {
 		b.Args = append(b.Args, pair{"priority", p})
 	}
 	if q := t.get(row, "Def QOS", "DefaultQOS"); q != "" {
-		b.Args = append(b.Args, pair{"default_qos", quoted(q)})
+		b.Args = append(b.Args, pair{"default_qos", strconv.Quote(q)})
 	}
 	t.limits(&b, row, [][2]string{{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"},
 		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"},
@@ -333,7 +333,7 @@ func (t *sacctmgrTable) assoc(row []string, above []string) []string {
 		}
 		a := &accountBlock{block: b, parent: parent, at: t.at}
 		if parent != "" && parent != "root" {
-			a.Args = append(a.Args, pair{"parent", quoted(parent)})
+			a.Args = append(a.Args, pair{"parent", strconv.Quote(parent)})
 		}
 		t.accounts, t.byName[account] = append(t.accounts, a), a
 		return append(above[:min(depth, len(above))], account)

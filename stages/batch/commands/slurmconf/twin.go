@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -342,7 +343,9 @@ func (t *Twin) lacksFeature(s *scheduler.Submission) string {
 
 // textMap writes a map of texts for the language.
 func textMap(settings []schema.Setting) string {
-	list := schema.Each(settings, func(s schema.Setting) string { return quoted(s.Name) + " = " + quoted(s.Value) })
+	list := schema.Each(settings, func(s schema.Setting) string {
+		return strconv.Quote(s.Name) + " = " + strconv.Quote(s.Value)
+	})
 	return "{ " + strings.Join(list, ", ") + " }"
 }
 
@@ -392,7 +395,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		if t.wholeSeconds() {
 			fill.Policy = append(fill.Policy, pair{"whole_seconds", "true"})
 		}
-		fill.Log = &log{File: quoted(shown), Jobs: len(t.trace.Jobs), Span: table.WithUnit(last.Seconds(), "s")}
+		fill.Log = &log{File: strconv.Quote(shown), Jobs: len(t.trace.Jobs), Span: table.WithUnit(last.Seconds(), "s")}
 		said := strings.Join(t.trace.Assumed, "\n")
 		if strings.Contains(said, "has no memory (") {
 			fill.Log.Memory = textMap(t.defaultMemory())
@@ -401,7 +404,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 			fill.Log.Limits = textMap(t.defaultLimits())
 		}
 		if t.cluster != "" {
-			fill.Log.Cluster = quoted(t.cluster)
+			fill.Log.Cluster = strconv.Quote(t.cluster)
 		}
 	}
 	var b bytes.Buffer
