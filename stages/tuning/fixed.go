@@ -1,7 +1,9 @@
 package tuning
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -94,10 +96,12 @@ func (f *fixedRuns) best(t *trial.Tuning) string {
 	return best
 }
 
+// meanOf returns the mean of objectives by replicate. The replicates have an order, because a sum of floating-point
+// numbers depends on it.
 func meanOf(by map[int]float64) float64 {
 	sum := 0.0
-	for _, v := range by {
-		sum += v
+	for _, replicate := range slices.Sorted(maps.Keys(by)) {
+		sum += by[replicate]
 	}
 	return sum / float64(len(by))
 }

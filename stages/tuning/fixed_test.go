@@ -78,3 +78,17 @@ func TestFixed(t *testing.T) {
 		t.Errorf("%v made no difference, want n", names)
 	}
 }
+
+// The mean of objectives is the same each time, although a sum of floating-point numbers depends on the order.
+func TestMeanOfIsRepeatable(t *testing.T) {
+	by := map[int]float64{}
+	for r := range 20 {
+		by[r+1] = math.Pow(-10, float64(r))
+	}
+	want := meanOf(by)
+	for range 50 {
+		if got := meanOf(by); got != want {
+			t.Fatalf("%v, then %v", want, got)
+		}
+	}
+}
