@@ -430,11 +430,8 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 			chosen, newest, last, broken = d, started, r, off
 		}
 	}
-	if chosen == "" && unreadable != nil {
-		return nil, nil, errors.Join(unreadable...)
-	}
 	if chosen == "" {
-		return nil, nil, fmt.Errorf("%w in %s", ErrNothingToResume, dir)
+		return nil, nil, cmp.Or(errors.Join(unreadable...), fmt.Errorf("%w in %s", ErrNothingToResume, dir))
 	}
 	source, vars, err := savedSource(chosen)
 	if err != nil {
