@@ -363,6 +363,9 @@ func sizes(size int) (list []int, added []string) {
 	return list, added
 }
 
+// sizeColumns are the properties of which one must be known, so that jobs differ in their cores.
+var sizeColumns = []string{"threads", "gpus", "nodes"}
+
 // OpenQuestions returns the facts that could not be found out, in sentences.
 func (l *JobLog) OpenQuestions() []string {
 	var out []string
@@ -371,6 +374,9 @@ func (l *JobLog) OpenQuestions() []string {
 		text := "Taken by their names: " + strings.Join(read, ", ") + "."
 		if len(l.Unread) > 0 {
 			text += " Not used: " + strings.Join(l.Unread, ", ") + "."
+		}
+		if !slices.ContainsFunc(l.Columns, func(c schema.Setting) bool { return slices.Contains(sizeColumns, c.Name) }) {
+			text += " No column has the cores of jobs: each gets one."
 		}
 		out = append(out, text)
 	}

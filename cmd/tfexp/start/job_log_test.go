@@ -163,6 +163,18 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
+// If no column has the size of jobs, this is said.
+func TestNoSizes(t *testing.T) {
+	const want = "No column has the cores of jobs: each gets one."
+	for text, says := range map[string]bool{"submit,duration,width\n0,10,1\n5,20,2\n": true, "submit,duration,cpus\n0,10,1\n5,20,2\n": false,
+		"submit,duration,gpus\n0,10,1\n5,20,2\n": false} {
+		l, err := inspect(t, "a.csv", text)
+		if err != nil || strings.Contains(strings.Join(l.OpenQuestions(), "\n"), want) != says {
+			t.Errorf("%q: %q, %v", text, l.OpenQuestions(), err)
+		}
+	}
+}
+
 // Names of a file and its columns are not parsed as parts of the language, and no name can end a comment.
 func TestNamesOfLogs(t *testing.T) {
 	l, err := inspect(t, "log${b}.csv", "submit,duration ${},cp\x1bus,odd\x1b\n0,10,1,1\n5,20,2,1\n")

@@ -112,7 +112,7 @@ func TestNamesOfColumns(t *testing.T) {
 		"Submitted On": "arrival", "time_submit": "arrival", "time_start": "start", "time_end": "end", "cpus_req": "threads", "gpus_req": "gpus",
 		"Started at (UTC)": "start", "finish_ts": "end", "Completed Date": "end", "ncpu": "threads", "Core Count": "threads", "Job Number": "job",
 		"submit_time": "arrival", "time": "", "date": "", "on": "", "user time": "", "cpu time": "", "total_cpu": "", "gpu_type": "", "node_time": "",
-		"mem_time": "", "wait time": "",
+		"mem_time": "", "wait time": "", "requested_number_of_resources": "threads", "starting_time": "start", "proc_alloc": "threads",
 	} {
 		got := ""
 		if p, _ := propertyOf(name); p != nil {

@@ -32,7 +32,7 @@ var jobProperties = []jobProperty{
 		"runtime", "runningtime", "duration", "jobduration", "elapsed", "elapsedraw", "elapsedtime", "wallclock",
 		"walltimeused", "servicetime", "executiontime",
 	}, true},
-	{"start", []string{"start", "started", "starttime", "startedat", "begin", "began", "begintime", "scheduledtime", "scheduledat",
+	{"start", []string{"start", "started", "starttime", "startingtime", "startedat", "begin", "began", "begintime", "scheduledtime", "scheduledat",
 		"starttimestamp", "startdate", "jobstartdate", "dispatched", "dispatchtime", "launched", "launchedat"}, true},
 	{"end", []string{
 		"end", "ended", "endtime", "endedat", "finish", "finished", "finishtime", "finishedat", "completed",
@@ -46,7 +46,7 @@ var jobProperties = []jobProperty{
 	{"threads", []string{
 		"cpus", "cpu", "cores", "ncpus", "ncpu", "ncores", "core", "numcpus", "numcores", "cpunum", "cpucount", "corecount", "reqcpus",
 		"requestedcpus", "requestedcores", "alloccpus", "vcpus", "threads", "procs", "nprocs", "processors", "slots",
-		"requestcpus", "cpurequest", "cpurequests", "cpusrequested",
+		"requestcpus", "cpurequest", "cpurequests", "cpusrequested", "requestednumberofresources", "procreq", "procalloc",
 	}, false},
 	{"gpus", []string{
 		"gpus", "gpu", "ngpus", "ngpu", "numgpus", "numgpu", "gpunum", "gpucount", "reqgpus", "requestedgpus", "allocgpus",
