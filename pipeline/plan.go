@@ -345,9 +345,14 @@ func (p *Plan) ask() (from, to int, err error) {
 	return from, len(p.Cells), nil
 }
 
+// patience is how long planning goes on before its progress is reported. A search with a model chooses its earlier
+// trials again, which can take minutes.
+var patience = 2 * time.Second
+
 // askAll adds cells from the source and looks them up, until one of them must run. Cells that depend on its result
 // are added during the run.
 func (p *Plan) askAll(v store.View) error {
+	began := time.Now()
 	for {
 		from, to, err := p.ask()
 		if err != nil || from == to {
@@ -355,6 +360,10 @@ func (p *Plan) askAll(v store.View) error {
 		}
 		if p.lookUpCells(v, from, to) {
 			return nil
+		}
+		if took := time.Since(began); took >= patience && p.options.Observe != nil {
+			p.options.Observe(Progress{Kind: stages.UnitEnd, Stage: "plan", Unit: p.Cells[to-1].Cell, Done: to,
+				Total: to + p.FollowingCells(), Elapsed: took})
 		}
 	}
 }

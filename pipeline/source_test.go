@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/results/measure"
@@ -89,7 +90,13 @@ func TestCellsFollowFromResults(t *testing.T) {
 		}
 	}
 	// In a second run all results exist, and no cell runs.
-	again, _ := planTrials(t, out, nil)
+	defer func(before time.Duration) { patience = before }(patience)
+	patience = 0
+	var planned []int
+	again, _ := planTrials(t, out, func(p Progress) { planned = append(planned, p.Done) })
+	if !slices.Equal(planned, []int{4, 8}) {
+		t.Errorf("the progress of planning is %v, want the cells after each batch", planned)
+	}
 	if len(again.Cells) != 8 || len(reasons(again)) != 0 || len(again.Stale) != 0 {
 		t.Errorf("%d cells are planned again, %v run, %v are stale", len(again.Cells), reasons(again), again.Stale)
 	}

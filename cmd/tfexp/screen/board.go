@@ -57,6 +57,12 @@ func (b *board) take(p pipeline.Progress, now time.Time) {
 	case stages.StageEnd:
 		s.over, s.broken, s.elapsed = true, p.Err != nil, p.Elapsed
 		b.drop(func(u *unit) bool { return u.stage == s.name })
+	case stages.StageStart:
+		for _, earlier := range b.stages {
+			if earlier.name == "plan" && !earlier.over { // planning reports no end
+				earlier.over, earlier.elapsed = true, now.Sub(earlier.began)
+			}
+		}
 	case stages.UnitStart:
 		b.units = append(b.units, &unit{stage: p.Stage, name: p.Unit, began: now})
 	case stages.UnitUpdate:

@@ -56,6 +56,19 @@ func TestBoardOfASimulatedCell(t *testing.T) {
 	}
 }
 
+// TestBoardOfPlanning: planning, which reports no end, is over when the first stage starts.
+func TestBoardOfPlanning(t *testing.T) {
+	now := time.Unix(0, 0)
+	var b board
+	b.take(pipeline.Progress{Kind: stages.UnitEnd, Stage: "plan", Unit: "a-r1-trial2", Done: 2, Total: 8}, now)
+	now = now.Add(3 * time.Second)
+	b.take(pipeline.Progress{Kind: stages.StageStart, Stage: "execute", Total: 8}, now)
+	now = now.Add(5 * time.Second)
+	if l := b.lines(now, 80, false)[0]; l.mark != "✓" || !strings.HasSuffix(l.text, "2/8  3 s") {
+		t.Errorf("planning is shown as %q %q", l.mark, l.text)
+	}
+}
+
 func TestBoard(t *testing.T) {
 	now := time.Unix(0, 0)
 	var b board
