@@ -363,13 +363,19 @@ func TestTwinOfRecordings(t *testing.T) {
 		}
 	}
 	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) { againstRecording(t, dir) })
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			a, config := againstRecording(t, dir), filepath.Base(dir)
+			unequal := config == "shares" || config == "memory" || config == "gpus" // docs/twin.md says why
+			if !unequal && os.Getenv("TFEXP_TWIN_COMPARE") == "" && (a.order < 100 || a.off > 0.05) {
+				t.Errorf("%.1f%% of the pairs of jobs start in the recorded order, and starts are off by %.2f s", a.order, a.off)
+			}
+		})
 	}
 }
 
 // againstRecording compares a recording with its twin: the order of starts, the mean waiting time and the priorities.
 // The order may change after a difference of a second. The mean may differ by 1.7%, or by 5 s (a round of backfill).
-func againstRecording(t *testing.T, dir string) {
+func againstRecording(t *testing.T, dir string) agreement {
 	r := readRecording(t, dir)
 	a := r.compare(t)
 	text := fmt.Sprintf("%.1f%% of the pairs of jobs start in the recorded order, the first %d as recorded; mean wait %.1f s, "+
@@ -382,6 +388,7 @@ func againstRecording(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	t.Logf("priorities are equal at %d instants", r.priorities(t, string(raw)))
+	return a
 }
 
 // TestTwinOfOtherPeriods compares recordings with twins that check their queue periodically. Their periods begin at

@@ -161,6 +161,9 @@ func (p *periodic) plan(job int32, m *jobRecord) (started, tried bool, err error
 			case !gives: // the job starts now, on nodes that are not in cleanup
 				p.buffers.allowed.minus(p.cleaning.nodes)
 				shares, _ = p.fit(job, p.Machine().Free(), p.buffers.allowed)
+				if m.exclusive() { // Slurm then also reserves its nodes, until the round ends
+					p.reserve(p.nodesIn(shares), now, now+m.limit)
+				}
 				return true, true, p.begin(job, shares, "delays no reservation")
 			default:
 				p.buffers.allowed.minus(p.cleaning.nodes)
