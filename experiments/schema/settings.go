@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -44,12 +45,7 @@ func (v Settings) Lines(prefix string) (lines []KeyLine) {
 	if v.Label != "" {
 		prefix += "." + v.Label
 	}
-	names := make([]string, 0, len(v.Args))
-	for name := range v.Args {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(v.Args)) {
 		lines = append(lines, KeyLine{prefix + "." + name, fmt.Sprint(v.Args[name])})
 	}
 	for i, b := range v.Blocks {

@@ -4,11 +4,11 @@ package throughput
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -103,8 +103,8 @@ func (t *Table) readJSON(name string, text []byte) error {
 	case err != nil:
 		return errors.New("it is neither a table of throughputs by device, job type and neighbor, nor a CSV file")
 	}
-	for _, device := range keys(all) {
-		for _, name := range keys(all[device]) {
+	for _, device := range slices.Sorted(maps.Keys(all)) {
+		for _, name := range slices.Sorted(maps.Keys(all[device])) {
 			k := Key{Device: device}
 			var ok bool
 			if k.Job, k.Workers, ok = parse(name); !ok {
@@ -132,7 +132,7 @@ func (t *Table) readJSON(name string, text []byte) error {
 // readBeside reads the speeds on shared devices: other job → [steps/s, steps/s of the other job], for jobs with the
 // same number of workers.
 func (t *Table) readBeside(k Key, speeds map[string]json.RawMessage) error {
-	for _, name := range keys(speeds) {
+	for _, name := range slices.Sorted(maps.Keys(speeds)) {
 		neighbor, workers, ok := parse(name)
 		if !ok || workers != k.Workers {
 			continue
@@ -220,12 +220,3 @@ func (t *Table) Devices() []string { return t.devices }
 
 // Jobs returns the types of jobs, sorted.
 func (t *Table) Jobs() []string { return t.jobs }
-
-func keys[V any](m map[string]V) []string {
-	var list []string
-	for k := range m {
-		list = append(list, k)
-	}
-	slices.SortFunc(list, cmp.Compare[string])
-	return list
-}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -165,11 +166,7 @@ func add(sums map[[3]int]*sum, nodes, gpus int, t timing) {
 
 // gridOf returns the mean times by nodes and GPUs.
 func gridOf(sums map[[3]int]*sum) []shape {
-	keys := make([][3]int, 0, len(sums))
-	for k := range sums {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b [3]int) int { return slices.Compare(a[:], b[:]) })
+	keys := slices.SortedFunc(maps.Keys(sums), func(a, b [3]int) int { return slices.Compare(a[:], b[:]) })
 	var grid []shape
 	for _, k := range keys {
 		if n := len(grid); n == 0 || grid[n-1].nodes != k[0] || grid[n-1].gpus != k[1] {
