@@ -4,6 +4,8 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,7 +174,7 @@ func (s *Settings) UnmarshalJSON(b []byte) error {
 		(*s)[a.Name] = v
 		delete(texts, a.Name)
 	}
-	for name := range texts {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		return fmt.Errorf("setting %q: no policy reads it", name)
 	}
 	return nil

@@ -142,7 +142,7 @@ func plain(name string) string {
 // CheckColumns returns an error for names in Columns that are not facts.
 func (o *Options) CheckColumns() error {
 	names := schema.Each(Facts, func(f Fact) string { return f.Name })
-	for name := range o.Columns {
+	for _, name := range slices.Sorted(maps.Keys(o.Columns)) {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("%q is not a property of runs that a column can have: use one of "+
 				"%s", name, strings.Join(names, ", "))

@@ -145,11 +145,14 @@ func importedTrial(t *tune, column map[string]int, row []string) (trial.Imported
 	if err != nil {
 		return one, err
 	}
-	for name, field := range map[string]**float64{
-		"loss": &one.Outcome.Loss, "accuracy": &one.Outcome.Accuracy, "cost": &one.Outcome.Cost,
-		"reached_s": &one.Outcome.Reached,
+	for _, c := range []struct {
+		name  string
+		field **float64
+	}{
+		{"loss", &one.Outcome.Loss}, {"accuracy", &one.Outcome.Accuracy}, {"cost", &one.Outcome.Cost},
+		{"reached_s", &one.Outcome.Reached},
 	} {
-		if *field, err = number(name); err != nil {
+		if *c.field, err = number(c.name); err != nil {
 			return one, err
 		}
 	}

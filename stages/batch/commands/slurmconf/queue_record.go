@@ -2,6 +2,7 @@ package slurmconf
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,7 +91,8 @@ func readFields(lines []string, into map[string]string) error {
 		}
 		one := map[string]string{}
 		fieldsOf(l, one)
-		for name, value := range one {
+		for _, name := range slices.Sorted(maps.Keys(one)) {
+			value := one[name]
 			switch other, there := into[name]; {
 			case !there:
 				into[name] = value
