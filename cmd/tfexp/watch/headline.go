@@ -12,6 +12,7 @@ type Headline struct {
 	Sentence string     `json:"sentence"`
 	Columns  []string   `json:"columns"`
 	Rows     [][]string `json:"rows"`
+	Note     string     `json:"note,omitempty"` // about the table
 }
 
 // headlineCache is the latest headline of an experiment.
@@ -58,5 +59,5 @@ func readHeadline(dir string) *Headline {
 	if err != nil {
 		return &Headline{}
 	}
-	return &Headline{Sentence: h.Sentence, Columns: h.Table.Header(), Rows: h.Table.Rows}
+	return &Headline{Sentence: h.Sentence, Columns: h.Table.Header(), Rows: h.Table.Rows, Note: h.Note}
 }

@@ -124,6 +124,7 @@ function experimentView(name, cell) {
 function answer(a) {
   const out = [make("p", { id: "answer" }, a.sentence)];
   if (a.rows && a.rows.length) out.push(table(a.columns.map((title, i) => ({ title, n: i > 0 })), a.rows, "means"));
+  if (a.note) out.push(make("p", { class: "faint" }, a.note));
   return out;
 }
 
