@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -158,7 +159,7 @@ func NoResults(dir string) error {
 // ExperimentsIn lists the experiment folders of DIR.
 func ExperimentsIn(dir string) ([]string, error) {
 	dirs, err := pipeline.Experiments(dir)
-	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(dirs) == 0) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || (err == nil && len(dirs) == 0) {
 		return nil, NoResults(dir)
 	}
 	return dirs, err

@@ -2,9 +2,11 @@ package command
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,6 +42,10 @@ func DidYouMean(name string, candidates []string, fallback string) string {
 	return fallback
 }
 
+// wanted describes the values of flags, by the name of their type in pflag.
+var wanted = map[string]string{"bool": "true or false", "int": "a whole number", "int64": "a whole number",
+	"uint64": "a whole number from 0", "float64": "a number", "duration": "a duration, such as 90s or 1h30m"}
+
 // FlagError turns an error of pflag into a usage error with a suggestion.
 func FlagError(cmd *cobra.Command, err error) error {
 	fallback := fmt.Sprintf("see %q for the flags", cmd.CommandPath()+" --help")
@@ -50,6 +56,14 @@ func FlagError(cmd *cobra.Command, err error) error {
 		}
 	})
 	text := err.Error()
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) && wanted[value.GetFlag().Value.Type()] != "" {
+		why := "not " + wanted[value.GetFlag().Value.Type()]
+		if errors.Is(err, strconv.ErrRange) {
+			why = "out of range"
+		}
+		err = fmt.Errorf("--%s is %q, which is %s", value.GetFlag().Name, value.GetValue(), why)
+	}
 	wrong := ""
 	if _, rest, ok := strings.Cut(text, "unknown flag: --"); ok {
 		wrong = rest

@@ -100,8 +100,8 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	}
 	if err != nil {
 		if !stdin && !command.Exists(file) {
-			return false, command.Usagef(command.DidYouMean(file, command.ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist",
-				file)
+			return false, command.Usagef(command.DidYouMean(file, command.ExperimentFiles(filepath.Dir(file)), "name an experiment file, or - for standard input"),
+				"there is no file %q", file)
 		}
 		if errors.As(err, new(*fs.PathError)) {
 			return false, fmt.Errorf("read experiment: %w", err)

@@ -63,7 +63,7 @@ func policiesCommand(a *command.App) *cobra.Command {
 					}
 				}
 			}
-			return command.Usagef(command.DidYouMean(args[0], names, ""), "no policy %q", args[0])
+			return command.Usagef(command.DidYouMean(args[0], names, "\"tfexp policies\" lists them"), "no policy %q", args[0])
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 			for _, q := range policy.Questions {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"net/http"
 	"os"
@@ -69,6 +70,9 @@ func init() {
 // fromConf returns the source of an experiment that works by the rules of a cluster.
 func fromConf(conf string, tables []string, name, dir string) (source []byte, doubts []string, err error) {
 	t, err := slurmconf.ReadTwin(conf, tables)
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		return nil, nil, command.Usagef("name slurm.conf, and behind NAME the tables of sacct and sacctmgr", "%w", err)
+	}
 	if err != nil {
 		return nil, nil, command.Usagef(
 			"the mistakes are listed by line; correct them in a copy of the files, and name the copy", "%v", err)
