@@ -70,37 +70,49 @@ func playControllers(dir string, s *deepening.Study, out *Tables) error {
 		for _, t := range s.Tables {
 			var chosen []deepening.PlayedDecisions
 			for seed := 1; seed <= s.SeedsOf(c); seed++ {
-				row := TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed,
-					Seconds: -1}
-				var weights *deepening.Network
-				if c.Learn != nil {
-					training := s.Training(c, t.Name, seed)
-					l, seconds, err := ReadWeights(dir, training)
-					if err != nil {
-						return fmt.Errorf("read the agent of %s: %w", c.Name, err)
-					}
-					weights, row.Seconds = l.Network, seconds
-					row.LearnedOn, row.Episodes = training.LearnedOn(), training.Episodes()
-					if id := strings.Join(training.Lines(), "\n"); !shown[id] {
-						shown[id] = true
-						rows, err := objectives(dir, row, training)
-						if err != nil {
-							return err
-						}
-						out.Objectives = append(out.Objectives, rows...)
-					}
+				choice, err := playSeed(dir, s, c, t, seed, shown, out)
+				if err != nil {
+					return err
 				}
-				choice, seconds := timed(func() deepening.PlayedDecisions { return s.Play(c, t, seed, weights) })
-				row.Deciding = seconds / float64(t.Decisions)
 				chosen = append(chosen, choice)
-				out.Trainings = append(out.Trainings, row)
-				out.Choices = append(out.Choices, decisions(s, c, t, seed, choice)...)
 			}
 			out.Ranking = append(out.Ranking, ranking(s, c, t, chosen))
 		}
 	}
 	addRealDecisions(s, out)
 	return nil
+}
+
+// playSeed lets a controller decide on a table, with the weights of one seed if it has learned. It adds the rows of the
+// training and of the decisions to out.
+func playSeed(
+	dir string, s *deepening.Study, c *deepening.Controller, t *deepening.OutcomeTable, seed int, shown map[string]bool,
+	out *Tables,
+) (deepening.PlayedDecisions, error) {
+	row := TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Seconds: -1}
+	var weights *deepening.Network
+	if c.Learn != nil {
+		training := s.Training(c, t.Name, seed)
+		l, seconds, err := ReadWeights(dir, training)
+		if err != nil {
+			return deepening.PlayedDecisions{}, fmt.Errorf("read the agent of %s: %w", c.Name, err)
+		}
+		weights, row.Seconds = l.Network, seconds
+		row.LearnedOn, row.Episodes = training.LearnedOn(), training.Episodes()
+		if id := strings.Join(training.Lines(), "\n"); !shown[id] {
+			shown[id] = true
+			rows, err := objectives(dir, row, training)
+			if err != nil {
+				return deepening.PlayedDecisions{}, err
+			}
+			out.Objectives = append(out.Objectives, rows...)
+		}
+	}
+	choice, seconds := timed(func() deepening.PlayedDecisions { return s.Play(c, t, seed, weights) })
+	row.Deciding = seconds / float64(t.Decisions)
+	out.Trainings = append(out.Trainings, row)
+	out.Choices = append(out.Choices, decisions(s, c, t, seed, choice)...)
+	return choice, nil
 }
 
 // timed returns the decisions of a controller, and the seconds that they took. Decisions too short for the clock are

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -36,24 +37,14 @@ func accuracies(d *plot.Data) ([]plot.Figure, error) {
 		var classes []string
 		medians := make([]map[string][]point, len(all)) // by class
 		for i, g := range all {
-			trained := map[string][]training{}
-			for _, c := range g.Cells {
-				found, err := trainings(d.Experiment, c)
-				if err != nil {
-					return nil, err
-				}
-				for _, t := range found {
-					if trained[t.Class] == nil && slices.Index(classes, t.Class) < 0 {
-						classes = append(classes, t.Class)
-					}
-					trained[t.Class] = append(trained[t.Class], t)
-				}
-				jobs += len(found)
+			found, n, err := medianTrainings(d, g.Cells)
+			if err != nil {
+				return nil, err
 			}
-			medians[i] = map[string][]point{}
-			for class, of := range trained {
-				median := medianTraining(of)
-				if medians[i][class] = median; len(median) > 0 {
+			medians[i], jobs = found, jobs+n
+			for class, median := range found {
+				classes = schema.AddOnce(classes, class)
+				if len(median) > 0 {
 					until = max(until, median[len(median)-1].At)
 				}
 			}
@@ -90,4 +81,24 @@ func accuracies(d *plot.Data) ([]plot.Figure, error) {
 		})
 	}
 	return out, nil
+}
+
+// medianTrainings returns the median training of each class of jobs in some cells, and the number of their jobs.
+func medianTrainings(d *plot.Data, cells []record.Cell) (medians map[string][]point, jobs int, err error) {
+	trained := map[string][]training{}
+	for _, c := range cells {
+		found, err := trainings(d.Experiment, c)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, t := range found {
+			trained[t.Class] = append(trained[t.Class], t)
+		}
+		jobs += len(found)
+	}
+	medians = map[string][]point{}
+	for class, of := range trained {
+		medians[class] = medianTraining(of)
+	}
+	return medians, jobs, nil
 }

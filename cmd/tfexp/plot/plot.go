@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/results/folder"
@@ -52,15 +53,8 @@ func plotCommand(a *command.App) *cobra.Command {
 		Args:              command.Between(0, 1, ""),
 		ValidArgsFunction: command.CompleteDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{"only", "paper", "format", "width", "font-size", "style", "output"} {
-				o.changed = o.changed || cmd.Flags().Changed(name)
-			}
-			for name, value := range forPaper {
-				if o.paper && !cmd.Flags().Changed(name) {
-					if err := cmd.Flags().Set(name, value); err != nil {
-						return err
-					}
-				}
+			if err := o.complete(cmd.Flags()); err != nil {
+				return err
 			}
 			options, err := o.options()
 			if err != nil {
@@ -72,15 +66,7 @@ func plotCommand(a *command.App) *cobra.Command {
 					if errors.Is(err, pictures.ErrNoPicture) {
 						err = command.Usagef("the kinds of pictures are "+strings.Join(table.PictureNames(), ", "), "%v", err)
 					}
-					var paths []string
-					for _, p := range drawn {
-						for _, path := range []string{p.SVG, p.PNG, p.PDF} {
-							if path != "" {
-								paths = append(paths, path)
-							}
-						}
-					}
-					return paths, err
+					return pathsOf(drawn), err
 				})
 		},
 		DisableFlagsInUseLine: true,
@@ -100,6 +86,33 @@ func plotCommand(a *command.App) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("style", cobra.FixedCompletions(canvas.Styles(),
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// complete notes whether a flag changes the pictures, and sets the flags that --paper stands for.
+func (o *plotting) complete(flags *pflag.FlagSet) error {
+	for _, name := range []string{"only", "paper", "format", "width", "font-size", "style", "output"} {
+		o.changed = o.changed || flags.Changed(name)
+	}
+	for name, value := range forPaper {
+		if o.paper && !flags.Changed(name) {
+			if err := flags.Set(name, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pathsOf returns the paths of the files of pictures.
+func pathsOf(drawn []pictures.Picture) (paths []string) {
+	for _, p := range drawn {
+		for _, path := range []string{p.SVG, p.PNG, p.PDF} {
+			if path != "" {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
 }
 
 // forPaper are the flags that --paper sets, with their values.
