@@ -73,13 +73,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 		return record.Cell{}, err
 	}
 	defer w.Abort()
-	validator := validate.Of(c.Setup.Cluster, c.Setup.Set(), c.Resizes)
-	for _, rule := range stages.TraceRules(&c) {
-		validator.Add(rule)
-	}
-	if s := c.Policy.Sampling(); s != nil {
-		validator.Profiling(s.ByClass)
-	}
+	validator := validatorOf(&c)
 	all := &recorders{to: []scheduler.Recorder{validator, w}, begun: h.begun}
 	var progress interface {
 		scheduler.Recorder
@@ -144,18 +138,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if h.finally != nil {
 		h.finally(&out)
 	}
-	if h.finals != nil {
-		for job, f := range h.finals() {
-			w.SetFinal(job, f)
-		}
-	}
-	if c.Simulation != nil {
-		for job, f := range c.Simulation.Finals {
-			if w.Row(job).State == scheduler.Finished.String() {
-				w.SetFinal(job, f)
-			}
-		}
-	}
+	setFinals(w, &c, h)
 	if h.replay != nil {
 		if err := replayed(w, c, h.replay, &out); err != nil {
 			return record.Cell{}, err
@@ -168,6 +151,35 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	}
 	progress.close() // delete this file before the record is written, in case tfexp is killed
 	return w.Finish(out)
+}
+
+// validatorOf returns the check of a cell's trace, with the rules of features.
+func validatorOf(c *stages.Task) *validate.Validator {
+	v := validate.Of(c.Setup.Cluster, c.Setup.Set(), c.Resizes)
+	for _, rule := range stages.TraceRules(c) {
+		v.Add(rule)
+	}
+	if s := c.Policy.Sampling(); s != nil {
+		v.Profiling(s.ByClass)
+	}
+	return v
+}
+
+// setFinals records the last loss and accuracy that the programs of jobs have reported. In a simulation, only jobs that
+// finished have them.
+func setFinals(w *record.CellWriter, c *stages.Task, h hooks) {
+	if h.finals != nil {
+		for job, f := range h.finals() {
+			w.SetFinal(job, f)
+		}
+	}
+	if c.Simulation != nil {
+		for job, f := range c.Simulation.Finals {
+			if w.Row(job).State == scheduler.Finished.String() {
+				w.SetFinal(job, f)
+			}
+		}
+	}
 }
 
 // undone describes the jobs that were unfinished when the cell reached its time limit.
