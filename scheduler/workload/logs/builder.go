@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -31,6 +32,9 @@ func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 		return fmt.Errorf("the job's name is %d bytes long, but may have at most %d, because its log file has "+
 			"the same name", len(j.Name),
 			workload.MaxName)
+	case !utf8.ValidString(j.Name) || !utf8.ValidString(j.Class) || !utf8.ValidString(j.User):
+		return fmt.Errorf("the name, class or user of job %q is not in UTF-8: convert the file, as with iconv -f LATIN1 -t UTF-8",
+			j.Name)
 	case b.taken(j.Name):
 		return fmt.Errorf("job %q is there twice", j.Name)
 	case !ValidName(j.Name):

@@ -159,6 +159,12 @@ func TestBuilderNames(t *testing.T) {
 			t.Errorf("%s: %v, want %q refused", c.names, err, c.twice)
 		}
 	}
+	for _, j := range []scheduler.Job{{Name: "\xe9"}, {Name: "a", User: "Ren\xe9"}, {Name: "a", Class: "\xff"}} {
+		var b Builder
+		if err := b.Add(1, j, -1); err == nil || !strings.Contains(err.Error(), "is not in UTF-8") {
+			t.Errorf("%q of %q in %q: %v", j.Name, j.User, j.Class, err)
+		}
+	}
 	var b Builder
 	ways := []workload.Alternative{{RunTime: 1}, {RunTime: 2}}
 	for i := range 5 {
