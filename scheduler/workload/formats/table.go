@@ -278,6 +278,10 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no column with threads: a job gets %d for each GPU, or 1 without a GPU",
 			t.args.ThreadsPerGPU))
 	}
+	if span := t.latest - t.first; !t.dated && span > longestLog {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("the jobs arrive over %d years: perhaps some times count from 1970, and others from the "+
+			"start of the log", span/(365*24*time.Hour)))
+	}
 	if t.zoned > 0 && t.zoneless > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("dates without a zone, as in line %d, are of UTC, beside dates "+
 			"with one, as in line %d", t.zoneless, t.zoned))
@@ -322,6 +326,9 @@ func hasAll(row []string, mapped []schema.Setting) bool {
 
 // latestInstant is about three years, later than any instant that counts from the start of a log.
 const latestInstant = 100_000_000 * time.Second
+
+// longestLog is longer than any log, and shorter than the time from 1970 to any log.
+const longestLog = 20 * 365 * 24 * time.Hour
 
 // head finds the columns of the facts.
 func (t *table) head(columns []string) error {

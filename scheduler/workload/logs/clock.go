@@ -56,7 +56,7 @@ func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 	}
 	at, err := textfile.ParseTime(text, unit)
 	if errors.Is(err, textfile.ErrTooLong) {
-		return 0, tooFar(text)
+		return 0, fmt.Errorf("%w; a trace block reads milliseconds with unit = \"1ms\"", tooFar(text))
 	}
 	if err != nil {
 		return 0, noInstant(text)

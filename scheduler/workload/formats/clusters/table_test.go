@@ -153,6 +153,19 @@ f;1696310001000;;1
 	}
 }
 
+// Seconds since 1970 beside seconds since the start of the log would be a log of decades.
+func TestArrivalsOfTwoOrigins(t *testing.T) {
+	for log, want := range map[string]string{
+		"job,arrival,run_time\n1,1709251200,100\n2,10,200\n":         "the jobs arrive over 54 years: perhaps some times count from 1970",
+		"job,arrival,run_time\n1,1709251200,100\n2,1719251200,200\n": "",
+	} {
+		_, trace := readJobs(t, "table", log, map[string]any{"columns": columnsOf("arrival", "arrival", "run_time", "run_time")})
+		if text := strings.Join(trace.Assumed, "; "); want == "" && strings.Contains(text, "years") || !strings.Contains(text, want) {
+			t.Errorf("%q: %s, want %q", log, text, want)
+		}
+	}
+}
+
 func TestSlurmOddities(t *testing.T) {
 	got, trace := readJobs(t, "squeue", `JOBID|USER|PARTITION|SUBMIT_TIME|TIME_LIMIT|CPUS|TRES_PER_NODE|MIN_MEMORY|NODES
 201_[1-3%2]|ann|gpu|2026-05-01T10:00:00|2:00:00|8|gres/gpu:a100:2|32G|2-4
