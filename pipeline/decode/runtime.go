@@ -121,7 +121,7 @@ func runtimeBlock() *schema.Block {
 func (d *Decoder) runtime(n *eval.Node, e *eval.Env, j *experiment.Job) (*experiment.Runtime, bool) {
 	var v runtimeArgs
 	a := d.Decode(n, e, &v)
-	rt, ok := d.times(n, e, a, &v, j)
+	rt, ok := d.times(e, a, &v, j)
 	if !ok {
 		return nil, false
 	}
@@ -131,9 +131,7 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env, j *experiment.Job) (*experi
 }
 
 // times decodes the run times in a runtime block.
-func (d *Decoder) times(
-	n *eval.Node, e *eval.Env, a *eval.Args, v *runtimeArgs, j *experiment.Job,
-) (*experiment.Runtime, bool) {
+func (d *Decoder) times(e *eval.Env, a *eval.Args, v *runtimeArgs, j *experiment.Job) (*experiment.Runtime, bool) {
 	if law, block := d.LawIn(a); law != nil {
 		return d.byLaw(law, block, language.Block{Args: a, Env: e}, v, j)
 	}

@@ -78,7 +78,7 @@ func allOf(n int) string {
 
 // in names the fields at some indices: " at load 0.5 and 0.7", " in 18 of 30 settings", " at all 3 values of load".
 func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
-	axis := q.axis(p)
+	axis := q.axis()
 	switch {
 	case of > 1 && len(fields) == of && axis != "":
 		return fmt.Sprintf(" at %s values of %s", allOf(of), axis)
@@ -109,7 +109,7 @@ func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
 
 // axis returns the axis by which the fields differ; "" if they differ in more than one axis, in workload or in
 // hardware.
-func (q *Question) axis(p record.Plan) string {
+func (q *Question) axis() string {
 	first := q.Fields[0]
 	for _, f := range q.Fields {
 		v, w := f.Variants[0], first.Variants[0]

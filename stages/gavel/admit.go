@@ -26,14 +26,14 @@ func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Actions) error {
 		m.counted = stretch
 	}
 	q, could := p.problem(v, nil), p.could(v, h)
-	if err := p.divide(v, q); err != nil {
+	if err := p.divide(q); err != nil {
 		return err
 	}
 	picks := p.pick(q, could)
 	// No job can run by the old division, and no other job will arrive.
 	if len(picks) == 0 && p.changed && v.Now() >= p.last {
 		p.stuck = true
-		if err := p.divide(v, q); err != nil {
+		if err := p.divide(q); err != nil {
 			return err
 		}
 		picks = p.pick(q, could)

@@ -347,7 +347,7 @@ func (p *roundPlanner) request(j int32, t int) *scheduler.Alternative {
 }
 
 // divide makes a new division if jobs have arrived or ended, and the last division is old enough.
-func (p *roundPlanner) divide(v scheduler.View, q *shares.Problem) error {
+func (p *roundPlanner) divide(q *shares.Problem) error {
 	now := p.clock.Seconds()
 	if !p.changed || len(q.Jobs) == 0 || p.divided > 0 && now-p.divided < p.least() && !p.stuck {
 		return nil

@@ -96,7 +96,7 @@ func (c *checker) recompute(k *cell, at string) {
 	if r == nil {
 		return
 	}
-	all, groups := c.outcomes(k, r, at)
+	all, groups := c.outcomes(r, at)
 	if all.jobs < len(r.jobs) {
 		return // jobs.csv lacks rows, so metrics would differ as well
 	}

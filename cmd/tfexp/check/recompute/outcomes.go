@@ -22,7 +22,7 @@ func newTotals() *totals { return &totals{values: map[string][]float64{}} }
 
 // outcomes compares the rows of a cell's jobs.csv with its events. It returns the totals of all jobs, and the totals of
 // groups by grouping and group name.
-func (c *checker) outcomes(k *cell, r *replay, at string) (all *totals, groups map[[2]string]*totals) {
+func (c *checker) outcomes(r *replay, at string) (all *totals, groups map[[2]string]*totals) {
 	all, groups = newTotals(), map[[2]string]*totals{}
 	t := c.open(at + record.Jobs.File)
 	for t.next() {
