@@ -194,7 +194,9 @@ type table struct {
 	count  int
 	// alternatives are the names of the alternatives that columns describe.
 	alternatives []string
-	attempts     map[string]int // in tables of Slurm, the number of rows by name of a job
+	// attempts and repeated have, in tables of Slurm, the indexes of the first job of a number and of its other jobs.
+	attempts map[string]int
+	repeated map[string][]int
 	counted
 	commas  bool   // commas separate fields
 	cluster string // in tables of Slurm, the cluster of the rows so far
@@ -227,14 +229,16 @@ type counted struct {
 	running int // jobs that have not ended
 	arrays  int // rows for several tasks of an array
 	again   int // jobs with the name of an earlier one
+	twice   int // rows of a job that an earlier row has
+	early   int // the line of the first job that starts before its arrival; 0 for none so far
 }
 
 // Read reads a file of the layout.
 func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, error) {
 	t := table{
 		Layout: l, file: file, o: o, args: o.TableArgs(), at: map[string]int{}, named: map[string]string{},
-		attempts: map[string]int{},
-		first:    math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1, clusterI: -1},
+		attempts: map[string]int{}, repeated: map[string][]int{},
+		first: math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1, clusterI: -1},
 	}
 	form := textfile.Table{Separator: l.Separator, Names: l.Names, Each: l.Rows, Remarks: true}
 	if text := t.args.Separator; text != "" {
@@ -306,6 +310,12 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	if t.again > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d), which was started again or "+
 			"has ended, count as further jobs: the second row of 7 is 7-2", t.again))
+	}
+	if t.early > 0 {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("the wait of jobs that start before they arrive, as in line %d, is unknown", t.early))
+	}
+	if t.twice > 0 {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that are there twice (%d), as where two exports overlap, count once", t.twice))
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows for several tasks of an array are one job each, of which "+
@@ -440,6 +450,11 @@ func (t *table) selected(field, texts string) bool {
 	return slices.Contains(all, field) || t.Slurm && slices.Contains(all, first)
 }
 
+// is reports whether the earlier job i has the times of a row.
+func (t *table) is(i int, j *scheduler.Job, run, wait time.Duration) bool {
+	return t.Jobs[i].Arrival == j.Arrival && t.RunTimes[i] == run && (wait < 0 || i < len(t.Waits) && t.Waits[i] == wait)
+}
+
 // add adds the job of a row.
 func (t *table) add(line int, fields []string) error {
 	t.line = line
@@ -509,21 +524,27 @@ func (t *table) add(line int, fields []string) error {
 			return err
 		}
 	}
-	if t.Slurm { // it was started again, or its number was used again
-		if n := t.attempts[j.Name]; n > 0 {
-			t.again++
-			name := fmt.Sprintf("%s-%d", j.Name, n+1)
-			t.attempts[j.Name]++
-			j.Name = name
-		} else {
-			t.attempts[j.Name] = 1
+	wait, number := t.waited(&j, fields), j.Name
+	if first, again := t.attempts[number]; t.Slurm && again { // the row is there twice, or the number was used again
+		rows := append([]int{first}, t.repeated[number]...)
+		if slices.ContainsFunc(rows, func(i int) bool { return t.is(i, &j, run, wait) }) {
+			t.twice++
+			t.Ignored++
+			return nil
 		}
+		t.again++
+		j.Name = fmt.Sprintf("%s-%d", number, len(rows)+1)
 	}
 	if err := t.Add(line, j, run); err != nil {
 		return err
 	}
+	if at := len(t.Jobs) - 1; t.Slurm && number == j.Name {
+		t.attempts[number] = at
+	} else if t.Slurm {
+		t.repeated[number] = append(t.repeated[number], at)
+	}
 	t.AddAlternatives(all)
-	if wait := t.waited(&j, fields); wait >= 0 {
+	if wait >= 0 {
 		t.Waited(wait)
 	}
 	t.UsedMemory(j.Memory, used)

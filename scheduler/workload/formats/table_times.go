@@ -61,6 +61,9 @@ func (t *table) waited(j *scheduler.Job, fields []string) time.Duration {
 		return -1
 	}
 	start, err := t.instant(fields, FactStart)
+	if err == nil && start < j.Arrival {
+		t.early = cmp.Or(t.early, t.line)
+	}
 	if err != nil || start < j.Arrival {
 		return -1
 	}

@@ -166,6 +166,25 @@ func TestArrivalsOfTwoOrigins(t *testing.T) {
 	}
 }
 
+// Rows of two exports that overlap count once; a job that was started again counts again.
+func TestRowsThereTwice(t *testing.T) {
+	const head, first, again, other = "JobID|Submit|Start|End|ReqCPUS\n",
+		"7|2026-05-01T10:00:00|2026-05-01T10:00:00|2026-05-01T10:01:00|1\n",
+		"7|2026-05-01T10:00:00|2026-05-01T10:02:00|2026-05-01T10:03:00|1\n",
+		"8|2026-05-01T10:00:00|2026-05-01T09:59:59|2026-05-01T10:00:09|1\n"
+	got, trace := readJobs(t, "sacct", head+first+again+other+first+again+other, nil)
+	check(t, got,
+		"7 job at 0s for 1m0s, asked 0s, 1 thread",
+		"7-2 job at 0s for 1m0s, asked 0s, 1 thread",
+		"8 job at 0s for 10s, asked 0s, 1 thread")
+	said := strings.Join(trace.Assumed, "; ")
+	for _, want := range []string{"rows that are there twice (3)", "an earlier job (1)", "start before they arrive, as in line 4,"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%s, want %q", said, want)
+		}
+	}
+}
+
 func TestSlurmOddities(t *testing.T) {
 	got, trace := readJobs(t, "squeue", `JOBID|USER|PARTITION|SUBMIT_TIME|TIME_LIMIT|CPUS|TRES_PER_NODE|MIN_MEMORY|NODES
 201_[1-3%2]|ann|gpu|2026-05-01T10:00:00|2:00:00|8|gres/gpu:a100:2|32G|2-4
