@@ -427,7 +427,6 @@ func TestSearchFindsAsMuch(t *testing.T) {
 		0.1189677513, 0.0801217955, 0.0756296525, 0.0808462485, 0.0331121449, 0.0107375361, 0.0048654149, 0.0034121140,
 	} {
 		p := drawn(20+10*i, uint64(100+i))
-		p.Tries = 600
 		if got := p.Value(p.Search()); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%d jobs: found %.10f, so far %.10f", len(p.Jobs), got, want)
 		}

@@ -28,17 +28,15 @@ type Problem struct {
 	Capacity []int // by node
 	Jobs     []Elastic
 	Seed     uint64
-	// Tries is the number of pairs of jobs whose change is tried after no single job can be improved; 0 means the
-	// default.
-	Tries int
 }
 
 // nothing is added to speed-ups, so that the reciprocal of a speed-up of 0 is finite.
 const nothing = 1e-3
 
-// usualTries is the default of Tries. More tries improve the objective by about a percent. It is a fixed number, as the
-// rounds of the authors' search, so that results do not depend on the speed of the machine.
-const usualTries = 1500
+// tries is the number of pairs of jobs whose change is tried after no single job can be improved. More tries improve the
+// objective by about a percent. It is a fixed number, as the rounds of the authors' search, so that results do not
+// depend on the speed of the machine.
+const tries = 1500
 
 // Value returns the objective of a division; −∞ if the division is not allowed.
 func (p *Problem) Value(d Division) float64 {

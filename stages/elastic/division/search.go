@@ -347,10 +347,6 @@ func (s *search) settle() {
 // pairs tries to change two jobs at once; at least one of them holds GPUs. A pair that could not be improved is tried
 // again only after another pair was improved.
 func (s *search) pairs() {
-	tries := s.Tries
-	if tries == 0 {
-		tries = usualTries
-	}
 	var holders []int
 	n := len(s.Jobs)
 	looked := make([][]int, n) // by pair: the value of changes at its last try, plus one; 0 for never
