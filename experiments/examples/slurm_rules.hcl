@@ -114,6 +114,7 @@ policy "as_configured" {
   over_limit               = "5m"
   release                  = "1s"
   release_stopped          = "2s"
+  whole_seconds            = true
   phase                    = "10s"
   clock                    = "8h"
   least_loaded             = true

@@ -100,9 +100,11 @@ type periodicArgs struct {
 	//
 	//	release = "1s"
 	Release time.Duration `arg:"release" default:"0s"`
-	// Whether the log has whole seconds. The recorded run times are then up to a second too short or too long, and whole
-	// multiples of the time between two checks: checks would find each ended job at once. Each job whose run time is
-	// drawn as longer keeps its nodes for this part of a second.
+	// Whether the log has only whole seconds, so that the drawn part of a second is added to its run times.
+	//
+	// The recorded run times are then up to a second too short or too long, and whole multiples of the time between two
+	// checks: checks would find each ended job at once. Each job whose run time is drawn as longer keeps its nodes for
+	// this part of a second.
 	//
 	//	whole_seconds = true
 	WholeSeconds bool `arg:"whole_seconds" default:"false"`
