@@ -31,7 +31,6 @@ type RequestPart interface{ Request(*scheduler.Job) }
 
 // SeveralPart is a part of a job whose program is started several times, as separate processes that start together.
 type SeveralPart interface {
-	InParts()
 	// Fewest returns the part with the fewest programs that the job can continue with, and the threads that these use.
 	Fewest() (left SeveralPart, threads int)
 }

@@ -20,7 +20,6 @@ import (
 // twoPrograms is a part of a job that runs as two programs.
 type twoPrograms struct{}
 
-func (twoPrograms) InParts()                                {}
 func (p twoPrograms) Fewest() (experiment.SeveralPart, int) { return p, 4 }
 func (twoPrograms) Request(j *scheduler.Job) {
 	j.Own().Roles = []scheduler.Role{{Name: "chief", Count: 1, Threads: 4}, {Name: "worker", Count: 1, Threads: 4}}

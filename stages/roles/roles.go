@@ -16,9 +16,6 @@ import (
 // Roles is the part of a job with its roles. The job's request is the sum over its parts.
 type Roles struct{ List []scheduler.Role }
 
-// InParts implements experiment.SeveralPart.
-func (*Roles) InParts() {}
-
 // Request implements experiment.RequestPart.
 func (p *Roles) Request(j *scheduler.Job) { j.Own().Roles = p.List }
 
