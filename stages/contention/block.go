@@ -4,6 +4,7 @@ package contention
 
 import (
 	"embed"
+	"math"
 	"strconv"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -159,6 +160,12 @@ func fit(d *language.Decoder, a *eval.Args, v *arguments) (estimator.Contention,
 	}
 	crowds := make([]crowd, len(rows))
 	for i, r := range rows {
+		if r[0] > float64(v.MeasuredThreads) || r[1] != math.Trunc(r[1]) || r[1] > schema.MaxThreads || r[2] > datafile.MaxSeconds {
+			a.Fail(at, "Value out of range", "%s has %v seconds of %v jobs on %v cores each: a job has at most the %d cores of the "+
+				"machine, jobs are a whole number up to %d, and times at most %v s.",
+				from.Shown, r[2], r[1], r[0], v.MeasuredThreads, schema.MaxThreads, datafile.MaxSeconds)
+			return estimator.Contention{}, false
+		}
 		crowds[i] = crowd{
 			Own: r[0], Others: r[0] * max(r[1]-1, 0), Total: float64(v.MeasuredThreads), Seconds: r[2],
 		}

@@ -35,6 +35,8 @@ func Column(head []string, name string) (int, error) {
 	is := func(other string) bool { return strings.TrimSpace(other) == name }
 	i := slices.IndexFunc(head, is)
 	switch {
+	case i < 0 && len(head) == 1 && strings.ContainsAny(head[0], ";|\t"):
+		return -1, fmt.Errorf("there is no column %q; the only one is %q: separate fields by commas", name, Names(head))
 	case i < 0:
 		return -1, fmt.Errorf("there is no column %q; there are %s", name, Names(head))
 	case slices.ContainsFunc(head[i+1:], is):
