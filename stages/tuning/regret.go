@@ -178,7 +178,7 @@ func (percents) Ticks(_, hi float64) []plot.Tick {
 	return ticks
 }
 
-// band draws a curve and its interval.
+// band draws a curve and its interval, in steps: the best settings stay the best until a later trial is better.
 type band struct {
 	curve
 	hue int
@@ -187,34 +187,38 @@ type band struct {
 // Plot implements plot.Plotter.
 func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	at := func(k int, v float64) vg.Point {
-		if math.IsNaN(v) || v > mostRegret {
-			v = mostRegret
+	steps := func(values []float64) (line []vg.Point) {
+		for k, v := range values {
+			if math.IsNaN(v) || v > mostRegret {
+				v = mostRegret
+			}
+			now := vg.Point{X: x(float64(k + 1)), Y: y(scaled(v))}
+			if k > 0 {
+				line = append(line, vg.Point{X: now.X, Y: line[len(line)-1].Y})
+			}
+			line = append(line, now)
 		}
-		return vg.Point{X: x(float64(k + 1)), Y: y(scaled(v))}
+		return line
 	}
-	n := len(b.median)
-	if n == 0 {
+	if len(b.median) == 0 {
 		return
 	}
+	low := steps(b.low)
+	slices.Reverse(low)
 	var area vg.Path
-	area.Move(at(0, b.high[0]))
-	for k := 1; k < n; k++ {
-		area.Line(at(k, b.high[k]))
-	}
-	for k := n - 1; k >= 0; k-- {
-		area.Line(at(k, b.low[k]))
+	for i, at := range append(steps(b.high), low...) {
+		if i == 0 {
+			area.Move(at)
+		} else {
+			area.Line(at)
+		}
 	}
 	area.Close()
 	tint := canvas.Hue(b.hue)
 	tint.A = 0x30
 	c.SetColor(tint)
 	c.Fill(area)
-	line := make([]vg.Point, n)
-	for k := range line {
-		line[k] = at(k, b.median[k])
-	}
-	c.StrokeLines(lineOf(b.hue), line)
+	c.StrokeLines(lineOf(b.hue), steps(b.median))
 	near := y(scaled(10))
 	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 0.6, Dashes: []vg.Length{3, 2}}, c.Min.X, near, c.Max.X, near)
 }
