@@ -36,7 +36,7 @@ func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
 	if t.Mode != trial.Online && t.Mode != trial.ByRestart {
 		return AgainstFixed{}, false
 	}
-	fixed := fixedRuns{of: map[string]map[int]float64{}}
+	fixed := newFixedRuns()
 	tuned := map[int]float64{}
 	initial := ""
 	for _, c := range trial.Cells(e) {
@@ -68,21 +68,27 @@ func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
 	return a, true
 }
 
-// fixedRuns has the objectives of runs with constant settings: by settings, and then by replicate.
+// fixedRuns has the mean objectives of runs with constant settings, and the numbers of these runs: by settings, and
+// then by replicate.
 type fixedRuns struct {
 	order []string
 	of    map[string]map[int]float64
+	runs  map[string]map[int]int
+}
+
+func newFixedRuns() *fixedRuns {
+	return &fixedRuns{of: map[string]map[int]float64{}, runs: map[string]map[int]int{}}
 }
 
 // add adds a run. Several runs of one replicate with the same settings count as one, with the mean of their objectives.
 func (f *fixedRuns) add(settings string, replicate int, v float64) {
 	if f.of[settings] == nil {
-		f.order, f.of[settings] = append(f.order, settings), map[int]float64{}
+		f.order = append(f.order, settings)
+		f.of[settings], f.runs[settings] = map[int]float64{}, map[int]int{}
 	}
-	if was, ok := f.of[settings][replicate]; ok {
-		v = (was + v) / 2
-	}
-	f.of[settings][replicate] = v
+	f.runs[settings][replicate]++
+	mean := f.of[settings][replicate]
+	f.of[settings][replicate] = mean + (v-mean)/float64(f.runs[settings][replicate])
 }
 
 // best returns the settings with the best mean objective.

@@ -92,3 +92,14 @@ func TestMeanOfIsRepeatable(t *testing.T) {
 		}
 	}
 }
+
+// Three runs of one replicate with the same settings count as their mean.
+func TestRunsOfOneReplicate(t *testing.T) {
+	f := newFixedRuns()
+	for _, v := range []float64{1, 2, 9} {
+		f.add("n=1", 1, v)
+	}
+	if f.add("n=2", 1, 7); f.of["n=1"][1] != 4 || f.of["n=2"][1] != 7 || len(f.order) != 2 {
+		t.Errorf("%v", f.of)
+	}
+}
