@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -105,11 +106,18 @@ func (p Plan) File() any {
 func ReadPlan(dir string, p *Plan) error {
 	file := newPlanFile()
 	err := folder.ReadJSON(dir, file.Addr().Interface(), PlanFile)
-	if err == nil {
-		p.copyMembers(file)
+	if err != nil {
+		return err
 	}
-	return err
+	if p.copyMembers(file); p.Schema > PlanSchema {
+		return fmt.Errorf("%s has format %d, and this tfexp reads formats up to %d: use a newer tfexp", filepath.Join(dir, PlanFile),
+			p.Schema, PlanSchema)
+	}
+	return nil
 }
+
+// PlanSchema is the latest format of plan.json.
+const PlanSchema = 1
 
 // UnmarshalJSON reads the output of MarshalJSON.
 func (p *Plan) UnmarshalJSON(raw []byte) error {
