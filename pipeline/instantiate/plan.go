@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
@@ -23,7 +22,7 @@ func (x *Experiment) Plan() record.Plan {
 	x.planSamples()
 	spec := x.Spec
 	p := record.Plan{
-		Schema: store.SchemaVersion, Experiment: spec.Name, Description: spec.Description,
+		Schema: record.PlanSchema, Experiment: spec.Name, Description: spec.Description,
 		Seed: spec.Seed, Replicates: spec.Replicates, Axes: spec.Axes, Variables: spec.Variables,
 		Workloads: each(spec, func(c point) string { return c.Workload.Name }, describeWorkload),
 		Hardware:  each(spec, func(c point) string { return c.Hardware.Name }, describeHardware),

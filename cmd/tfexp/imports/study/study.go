@@ -131,7 +131,7 @@ func writeJSON(dir, name string, v any) error {
 // plan returns a plan with one policy for each configuration.
 func (s *Study) plan() record.Plan {
 	p := record.Plan{
-		Schema: 1, Experiment: s.Name, Axes: []string{},
+		Schema: record.PlanSchema, Experiment: s.Name, Axes: []string{},
 		Description: "Recorded training runs, read from " + s.Source + ".",
 		Workloads:   []record.Named{{Name: workloadName, Summary: "one training run"}},
 		Hardware: []record.Named{{Name: hardwareName, Summary: "the servers of each configuration, as they were " +
