@@ -239,8 +239,8 @@ func TestJobsAreNumbers(t *testing.T) {
 
 // If all nodes are busy, the check of an array says so, and the array may be submitted.
 func TestBusyCheck(t *testing.T) {
-	fakes(t, map[string]string{"sinfo": "exit 0", "scontrol": "exit 0", "sbatch": "exit 0",
-		"srun": `echo "srun: error: Requested nodes are busy" >&2; exit 1`})
+	fakes(t, map[string]string{"sinfo": "exit 0", "scontrol": "exit 0", "sbatch": "exit 0", "salloc": "exit 0",
+		"scancel": "exit 0", "squeue": "exit 0", "srun": `echo "srun: error: Requested nodes are busy" >&2; exit 1`})
 	waits, err := BatchSystem{}.Check(t.Context(), engine.Array{Dir: t.TempDir(), Command: []string{"true"}, Threads: 1,
 		Args: map[string]string{"partition": "a,b"}})
 	if err != nil || !strings.Contains(waits, "no node was free") || !strings.Contains(waits, "Requested nodes are busy") {
