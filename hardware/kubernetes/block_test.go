@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
+
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/pipeline/decodetest"
@@ -34,12 +36,12 @@ func TestProblems(t *testing.T) {
 		"checkpoints: Checkpoints on one node":      blockOf(map[string]any{"checkpoints": "host:/c"}, two, engine.NodeBlock{Name: "m"}),
 		": Nodes that are not known":                blockOf(map[string]any{"kubeconfig": "/does/not/exist"}),
 	} {
-		_, problems := kind.Decode(b)
+		_, problems := Kind.Decode(b)
 		if len(problems) != 1 || problems[0].Arg+": "+problems[0].Summary != want {
 			t.Errorf("want %s, got %+v", want, problems)
 		}
 	}
-	if _, problems := kind.Decode(blockOf(map[string]any{"threads": 4, "tolerations": []string{"a", "b=c:NoExecute"},
+	if _, problems := Kind.Decode(blockOf(map[string]any{"threads": 4, "tolerations": []string{"a", "b=c:NoExecute"},
 		"volumes": map[string]string{"/d": "claim:x:ro"}, "checkpoints": "claim:c"})); len(problems) > 0 {
 		t.Errorf("%+v", problems)
 	}
@@ -47,12 +49,12 @@ func TestProblems(t *testing.T) {
 
 // Jobs that do not fit into one pod are reported when the experiment is read.
 func TestJobsOfOnePod(t *testing.T) {
-	h := hardwareOf(settings{}, nil)
+	h := hardwareOf(Settings{}, nil)
 	for want, j := range map[string]*engine.Job{
 		"A pod runs on one node":  {Name: "a", Nodes: 2},
 		"Folders of this machine": {Name: "a", Container: &launch.Container{Mounts: []launch.Mount{{Source: "/x"}}}},
 	} {
-		if got := kind.CheckJob(h, j, engine.Host{}); len(got) != 1 || got[0].Summary != want {
+		if got := Kind.CheckJob(h, j, engine.Host{}); len(got) != 1 || got[0].Summary != want {
 			t.Errorf("want %s, got %+v", want, got)
 		}
 	}
@@ -60,10 +62,10 @@ func TestJobsOfOnePod(t *testing.T) {
 
 // Only hardware with a volume for checkpoints can pause jobs.
 func TestPausesNeedCheckpoints(t *testing.T) {
-	if kind.Capabilities(hardwareOf(settings{}, nil)).Pause {
+	if Kind.Capabilities(hardwareOf(Settings{}, nil)).Pause {
 		t.Error("it pauses jobs that cannot go on")
 	}
-	if !kind.Capabilities(hardwareOf(settings{Checkpoints: "claim:c"}, nil)).Pause {
+	if !Kind.Capabilities(hardwareOf(Settings{Checkpoints: "claim:c"}, nil)).Pause {
 		t.Error("it does not pause")
 	}
 }
@@ -71,33 +73,33 @@ func TestPausesNeedCheckpoints(t *testing.T) {
 // If the experiment names no nodes, they are read from the cluster, and requests of other pods are subtracted. Nodes
 // that do not fit are an error before anything runs.
 func TestNodes(t *testing.T) {
-	f := newFake(t)
-	f.put("ADDED", "pods", tree{"metadata": tree{"name": "other", "namespace": "x"}, "spec": tree{"nodeName": "n2",
+	f := apitest.New(t)
+	f.Add("pods", tree{"metadata": tree{"name": "other", "namespace": "x"}, "spec": tree{"nodeName": "n2",
 		"containers": []any{tree{"resources": tree{"requests": tree{"cpu": "1500m"}}}}}, "status": tree{"phase": "Running"}})
-	f.change("nodes", "", "n1", func(n tree) { child(n, "spec")["unschedulable"] = true })
-	config := kubeconfigOf(t, f.URL)
+	f.Change("nodes", "", "n1", func(n tree) { apitest.Child(n, "spec")["unschedulable"] = true })
+	config := f.Kubeconfig(t)
 	b := blockOf(map[string]any{"kubeconfig": config})
-	if got := kind.Nodes(b, scheduler.Node{}); len(got) != 1 || got[0].Threads != 2 || got[0].Memory != 8<<30 {
+	if got := Kind.Nodes(b, scheduler.Node{}); len(got) != 1 || got[0].Threads != 2 || got[0].Memory != 8<<30 {
 		t.Errorf("%+v", got)
 	}
 	for _, n := range []scheduler.Node{{Threads: 3}, {Threads: 1, GPUs: 1}, {Threads: 1, Memory: 9 << 30}} {
-		hw := hardwareOf(settings{Kubeconfig: config}, []scheduler.Node{n})
-		_, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "busybox"}}, false)
+		hw := hardwareOf(Settings{Kubeconfig: config}, []scheduler.Node{n})
+		_, err := Kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "busybox"}}, false)
 		var missing *engine.Unavailable
 		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "n1 cannot be used: it is cordoned; n2 has 2 cores, 8192 MiB, 0 GPUs free") {
 			t.Errorf("%+v: %v", n, err)
 		}
 	}
-	hw := hardwareOf(settings{Kubeconfig: config}, []scheduler.Node{{Threads: 2}})
-	if found, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x@sha256:1"}}, false); err != nil || found[0] != "sha256:1" {
+	hw := hardwareOf(Settings{Kubeconfig: config}, []scheduler.Node{{Threads: 2}})
+	if found, err := Kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x@sha256:1"}}, false); err != nil || found[0] != "sha256:1" {
 		t.Errorf("%q, %v", found, err)
 	}
 }
 
 // The queues that policies and users name are checked before anything runs.
 func TestQueues(t *testing.T) {
-	f := newFake(t)
-	f.kueue(t, "team-a", 1)
+	f := apitest.New(t)
+	f.StartKueue(t, "team-a", 1)
 	const file = `
 experiment "e" {}
 job "a" {
@@ -121,12 +123,12 @@ policy "p" {
 		"order = \"cluster\"\nqueue = \"team-a\"": "", "order = \"cluster\"": "", "order = \"fcfs\"": "",
 		"order = \"cluster\"\nqueues = { ann = \"team-c\" }": `the queue "team-c" cannot be used`,
 	} {
-		spec, text := decodetest.Beside(t, fmt.Sprintf(file, kubeconfigOf(t, f.URL), policy), nil)
+		spec, text := decodetest.Beside(t, fmt.Sprintf(file, f.Kubeconfig(t), policy), nil)
 		if text != "" {
 			t.Fatal(text)
 		}
 		hw := spec.Cells[0].Hardware.ForEngine()
-		_, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x:1"}}, false)
+		_, err := Kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x:1"}}, false)
 		var missing *engine.Unavailable
 		if want == "" && err != nil || want != "" && (!errors.As(err, &missing) || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(missing.Hint, "get localqueues")) {
@@ -137,8 +139,8 @@ policy "p" {
 
 // If the server cannot be reached at the start, the error says so.
 func TestNoServer(t *testing.T) {
-	hw := hardwareOf(settings{Kubeconfig: filepath.Join(t.TempDir(), "none")}, nil)
-	_, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x"}}, false)
+	hw := hardwareOf(Settings{Kubeconfig: filepath.Join(t.TempDir(), "none")}, nil)
+	_, err := Kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x"}}, false)
 	var missing *engine.Unavailable
 	if !errors.As(err, &missing) {
 		t.Errorf("%v", err)

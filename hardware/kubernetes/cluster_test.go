@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
+
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
@@ -18,17 +20,17 @@ import (
 
 // realCluster returns settings and the name of an image for the cluster of KUBECONFIG. It skips the test if there is
 // no cluster. The image must have /bin/sh.
-func realCluster(t *testing.T) (settings, string) {
+func realCluster(t *testing.T) (Settings, string) {
 	t.Helper()
-	k, err := connect(&settings{})
+	k, err := connect(&Settings{})
 	if os.Getenv("KUBECONFIG") == "" {
 		err = errors.New("KUBECONFIG is not set")
 	}
 	if err == nil {
-		err = k.patient(time.Second).do(context.Background(), call{verb: "get"}, nil)
+		err = k.WithPatience(time.Second).Do(context.Background(), api.Call{Verb: "get"}, nil)
 	}
 	need.This(t, "kubernetes", err, `eval "$(.ci/kubernetes start)"`)
-	return settings{}, cmp.Or(os.Getenv("TFEXP_TEST_IMAGE"), "tfexp/busybox:latest")
+	return Settings{}, cmp.Or(os.Getenv("TFEXP_TEST_IMAGE"), "tfexp/busybox:latest")
 }
 
 // shell returns a job that runs a shell script.
@@ -140,7 +142,7 @@ func TestRealKueue(t *testing.T) {
 	k, err := connect(&set)
 	if err == nil {
 		set.Namespace = "research"
-		err = k.do(t.Context(), call{verb: "get", absolute: "/apis/kueue.x-k8s.io"}, nil)
+		err = k.Do(t.Context(), api.Call{Verb: "get", Path: "/apis/kueue.x-k8s.io"}, nil)
 	}
 	need.This(t, "kueue", err, ".ci/kueue start")
 	dir := t.TempDir()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
+
 	"github.com/tfexp/tfexp/hardware"
 )
 
@@ -44,28 +46,32 @@ const doctorLimit = 10 * time.Second
 func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
 	defer cancel()
-	c := hardware.Check{Name: kindName, Status: hardware.OK}
+	c := hardware.Check{Name: Name, Status: hardware.OK}
 	warn := func(text, hint string) []hardware.Check {
 		c.Status, c.Text, c.Hint = hardware.Warn, text, hint
 		return []hardware.Check{c}
 	}
-	k, err := connect(&settings{GPUResource: "nvidia.com/gpu"})
+	k, err := connect(&Settings{GPUResource: "nvidia.com/gpu"})
 	switch {
-	case errors.Is(err, errNoCluster):
-		return warn(errNoCluster.Error()+": the engine \"kubernetes\" cannot be used", configHint())
+	case errors.Is(err, api.ErrNoCluster):
+		return warn(api.ErrNoCluster.Error()+": the engine \"kubernetes\" cannot be used", api.NoClusterHint)
 	case err != nil:
 		return warn(err.Error(), "correct the kubeconfig; kubectl config view shows it")
 	}
-	defer k.close()
-	k.client = k.patient(2 * time.Second)
+	defer k.Close()
+	k = k.patient(2 * time.Second)
 	var version struct{ GitVersion string }
-	if err := k.do(ctx, call{verb: "get", absolute: "/version"}, &version); err != nil {
+	if err := k.Do(ctx, api.Call{Verb: "get", Path: "/version"}, &version); err != nil {
 		return warn(err.Error(), "kubectl cluster-info shows whether the server can be reached")
 	}
 	var lacks, less []string
 	for _, p := range permissions {
 		for verb := range strings.FieldsSeq(p.verbs) {
-			may, err := k.may(ctx, verb, p)
+			what := api.Call{Verb: verb, Group: p.group, Resource: p.resource}
+			if !p.cluster {
+				what.Namespace = k.Namespace.Name
+			}
+			may, err := k.May(ctx, what)
 			switch {
 			case err != nil:
 				return warn("your permissions cannot be read: "+err.Error(), "kubectl auth can-i --list shows it")
@@ -77,7 +83,7 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 			}
 		}
 	}
-	c.Text = fmt.Sprintf("Kubernetes %s at %s, namespace %s", version.GitVersion, k.access.Server, k.namespace)
+	c.Text = fmt.Sprintf("Kubernetes %s at %s, namespace %s", version.GitVersion, k.Access.Server, k.Namespace.Name)
 	if len(lacks) > 0 {
 		return warn(c.Text+": you may not "+strings.Join(lacks, ", "),
 			"ask for these permissions; docs/kubernetes.md has a file with them")
@@ -96,32 +102,17 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 		}
 	}
 	c.Text += fmt.Sprintf("; %d nodes with %d free cores and %d GPUs", nodes, cores, gpus)
-	jobs, err := listed[job](ctx, k, "jobs", map[string]string{labelManager: "tfexp"})
+	jobs, err := api.Labelled[api.Job](ctx, k.Namespace, "jobs", map[string]string{LabelManager: "tfexp"})
 	left, folder := 0, ""
 	for _, j := range jobs {
-		if at := j.Metadata.Annotations[annotationFolder]; j.Metadata.Labels[labelTasks] == "" && !inUse(at) {
+		if at := j.Metadata.Annotations[AnnotationFolder]; j.Metadata.Labels[labelRun] != "" && !inUse(at) {
 			left, folder = left+1, at
 		}
 	}
 	if err == nil && left > 0 {
 		return warn(fmt.Sprintf("%s; a killed run has left %d Jobs (results folder %s)", c.Text, left, folder),
 			fmt.Sprintf("the next run with the same --out removes them; to remove them now: "+
-				"kubectl -n %s delete jobs -l %s=%s", k.namespace, labelRun, runID(folder)))
+				"kubectl -n %s delete jobs -l %s=%s", k.Namespace.Name, labelRun, runID(folder)))
 	}
 	return []hardware.Check{c}
-}
-
-// may reports whether the user may make calls with a verb.
-func (k *cluster) may(ctx context.Context, verb string, p permission) (bool, error) {
-	resource, sub, _ := strings.Cut(p.resource, "/")
-	what := tree{"verb": verb, "group": p.group, "resource": resource, "subresource": sub}
-	if !p.cluster {
-		what["namespace"] = k.namespace
-	}
-	var said struct{ Status struct{ Allowed bool } }
-	err := k.do(ctx, call{verb: "create", group: "authorization.k8s.io/v1", resource: "selfsubjectaccessreviews",
-		body: tree{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-			"spec": tree{"resourceAttributes": what}},
-	}, &said)
-	return said.Status.Allowed, err
 }

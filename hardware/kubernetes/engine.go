@@ -4,11 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
@@ -70,7 +71,7 @@ type madeJob struct {
 }
 
 func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task engine.Task) (*Engine, error) {
-	k = &cluster{k.patient(k.set.Patience), k.set, k.namespace}
+	k = k.patient(k.set.Patience)
 	e := &Engine{
 		cluster: k, hw: task.Hardware, warnings: task.Warn,
 		run: s.id, id: strings.ToLower(rand.Text()[:8]), cell: label(task.Cell), folder: s.run.Dir, nodes: nodes,
@@ -78,12 +79,9 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 		renewals: map[int]int{}, renewing: map[int]chan struct{}{},
 		blind: make(chan struct{}),
 	}
-	var core apiResources
-	if err := k.do(ctx, call{verb: "get"}, &core); err != nil {
-		return nil, orDone(ctx, fmt.Errorf("read the list of resources of the API server: %w", err))
-	}
-	for _, r := range core.Resources {
-		e.resizes = e.resizes || r.Name == "pods/resize"
+	var err error
+	if e.resizes, err = k.Serves(ctx, "pods/resize"); err != nil {
+		return nil, UnavailableOrDone(ctx, err)
 	}
 	e.launches = contained(task.Jobs)
 	e.Jobs = launch.NewJobs(e.launches, launch.ProgramHands[*program](hands{e}), launch.JobsOptions{
@@ -91,19 +89,18 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 		Saves: true, Report: task.Report, Warn: task.Warn,
 	})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	listed := make(chan error, 1)
+	listed := make(chan bool)
 	e.calls.Go(func() { e.watch(listed) })
 	select {
-	case err := <-listed:
-		if err != nil {
-			e.Close()
-			return nil, orDone(ctx, err)
-		}
+	case <-listed:
+		return e, nil
+	case <-e.blind:
+		err = e.blindness
 	case <-ctx.Done():
-		e.Close()
-		return nil, ctx.Err()
+		err = ctx.Err()
 	}
-	return e, nil
+	e.Close()
+	return nil, UnavailableOrDone(ctx, err)
 }
 
 // stopMargin is how long tfexp waits for the end of a pod after its grace, before it deletes the pod.
@@ -142,7 +139,7 @@ func label(text string) string {
 
 // own returns the labels of the engine's objects.
 func (e *Engine) own() map[string]string {
-	return map[string]string{labelManager: "tfexp", labelRun: e.run, labelEngine: e.id}
+	return map[string]string{LabelManager: "tfexp", labelRun: e.run, labelEngine: e.id}
 }
 
 // closePatience is how long Close repeats calls while the API server does not answer.
@@ -151,14 +148,14 @@ const closePatience = 20 * time.Second
 // Close ends all jobs at once and waits until their pods are gone. If objects remain, the session or the next run
 // removes them.
 func (e *Engine) Close() error {
-	e.patience.Store(int64(closePatience))
+	e.SetPatience(closePatience)
 	if !e.Jobs.Close() {
 		return nil
 	}
 	_, err := e.sweep(context.Background(), e.own())
 	e.cancel()
 	e.calls.Wait()
-	if _, away := errors.AsType[*awayError](err); away {
+	if _, away := errors.AsType[*api.AwayError](err); away {
 		return nil
 	}
 	return err

@@ -26,7 +26,7 @@ type opened struct {
 
 // open opens a session in a folder, and an engine for jobs on a hardware. It closes both at the end of the test. Zero
 // settings get their defaults.
-func open(t testing.TB, dir string, set settings, nodes []scheduler.Node, jobs ...launch.Job) *opened {
+func open(t testing.TB, dir string, set Settings, nodes []scheduler.Node, jobs ...launch.Job) *opened {
 	t.Helper()
 	o, err := tryOpen(dir, set, nodes, jobs...)
 	if err != nil {
@@ -43,11 +43,11 @@ func open(t testing.TB, dir string, set settings, nodes []scheduler.Node, jobs .
 	return o
 }
 
-func tryOpen(dir string, set settings, nodes []scheduler.Node, jobs ...launch.Job) (*opened, error) {
+func tryOpen(dir string, set Settings, nodes []scheduler.Node, jobs ...launch.Job) (*opened, error) {
 	hw := hardwareOf(set, nodes)
 	o := &opened{warnings: make(chan warned, 100)}
 	var err error
-	if o.session, o.removed, err = kind.Open(engine.Run{Dir: dir, Hardware: []*engine.Hardware{hw}}); err != nil {
+	if o.session, o.removed, err = Kind.Open(engine.Run{Dir: dir, Hardware: []*engine.Hardware{hw}}); err != nil {
 		return nil, err
 	}
 	e, err := o.session.Engine(context.Background(), engine.Task{Hardware: hw, Cell: "cell/1", Jobs: jobs, Suspends: true,
@@ -61,7 +61,7 @@ func tryOpen(dir string, set settings, nodes []scheduler.Node, jobs ...launch.Jo
 }
 
 // hardwareOf returns a hardware with the given settings. Zero settings get their defaults.
-func hardwareOf(set settings, nodes []scheduler.Node) *engine.Hardware {
+func hardwareOf(set Settings, nodes []scheduler.Node) *engine.Hardware {
 	if set.Pull == "" {
 		set.Pull = "never"
 	}
@@ -80,7 +80,7 @@ func hardwareOf(set settings, nodes []scheduler.Node) *engine.Hardware {
 	if len(nodes) == 0 {
 		nodes = []scheduler.Node{{Threads: 1}}
 	}
-	return &engine.Hardware{Name: "team", Kind: &kind, Cluster: scheduler.Cluster{Nodes: nodes}, Settings: &set,
+	return &engine.Hardware{Name: "team", Kind: &Kind, Cluster: scheduler.Cluster{Nodes: nodes}, Settings: &set,
 		Suspends: true, Place: "test.hcl line 1"}
 }
 

@@ -10,22 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
+
 	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
-
-// kubeconfigOf writes a kubeconfig for a server that requires no credentials.
-func kubeconfigOf(t testing.TB, url string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "config")
-	text := fmt.Sprintf(`{"current-context": "x", "contexts": [{"name": "x", "context": {"cluster": "c", "namespace": "research"}}],
-"clusters": [{"name": "c", "cluster": {"server": %q}}]}`, url)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // jobIn returns a job whose files are in a folder.
 func jobIn(dir, name string) launch.Job {
@@ -45,8 +35,8 @@ func logOf(t testing.TB, j launch.Job) string {
 
 // A job runs and its output is copied. Nothing of it remains in the cluster.
 func TestRunsToItsEnd(t *testing.T) {
-	f := newFake(t)
-	f.run = func(_ context.Context, pod tree, out io.Writer) int {
+	f := apitest.New(t)
+	f.Run = func(_ context.Context, pod tree, out io.Writer) int {
 		fmt.Fprintln(out, "hello")
 		time.Sleep(50 * time.Millisecond)
 		fmt.Fprintln(out, "bye")
@@ -54,7 +44,7 @@ func TestRunsToItsEnd(t *testing.T) {
 	}
 	dir := t.TempDir()
 	j := jobIn(dir, "a")
-	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, []scheduler.Node{{Threads: 2}}, j)
+	o := open(t, dir, Settings{Kubeconfig: f.Kubeconfig(t)}, []scheduler.Node{{Threads: 2}}, j)
 	if err := o.Start(0, grant(0, 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -67,17 +57,17 @@ func TestRunsToItsEnd(t *testing.T) {
 	if err := o.Close(); err != nil {
 		t.Error(err)
 	}
-	if left := len(f.all("jobs")) + len(f.all("pods")); left > 0 {
+	if left := len(f.All("jobs")) + len(f.All("pods")); left > 0 {
 		t.Errorf("%d objects are left", left)
 	}
 }
 
 // A job holds its cores until the node reports its end, but its service time ends with its program.
 func TestNodeReportsLate(t *testing.T) {
-	f := newFake(t)
-	f.late = 2 * time.Second
+	f := apitest.New(t)
+	f.Late = 2 * time.Second
 	end := make(chan bool)
-	f.run = func(_ context.Context, _ tree, out io.Writer) int {
+	f.Run = func(_ context.Context, _ tree, out io.Writer) int {
 		fmt.Fprintln(out, "hello")
 		<-end
 		fmt.Fprintln(out, "bye")
@@ -85,7 +75,7 @@ func TestNodeReportsLate(t *testing.T) {
 	}
 	dir := t.TempDir()
 	j := jobIn(dir, "a")
-	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, j)
+	o := open(t, dir, Settings{Kubeconfig: f.Kubeconfig(t)}, nil, j)
 	if err := o.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -95,17 +85,17 @@ func TestNodeReportsLate(t *testing.T) {
 	said := o.Now()
 	n := o.next(t, time.Minute)
 	usage, _ := o.Usage(0)
-	if n.At < said || n.At-usage.Service < f.late/2 {
+	if n.At < said || n.At-usage.Service < f.Late/2 {
 		t.Errorf("the program said bye at %s, its end is at %s, its service took %s", said, n.At, usage.Service)
 	}
 }
 
 // A pause suspends the Job. A resume continues it with a new pod.
 func TestPausesAsSuspension(t *testing.T) {
-	f := newFake(t)
+	f := apitest.New(t)
 	runs := make(chan string, 5)
-	f.run = func(ctx context.Context, pod tree, out io.Writer) int {
-		runs <- metaOf(pod)["name"].(string)
+	f.Run = func(ctx context.Context, pod tree, out io.Writer) int {
+		runs <- apitest.Meta(pod)["name"].(string)
 		fmt.Fprintln(out, "started")
 		select {
 		case <-ctx.Done():
@@ -117,12 +107,12 @@ func TestPausesAsSuspension(t *testing.T) {
 	}
 	dir := t.TempDir()
 	j := jobIn(dir, "a")
-	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL), Checkpoints: "host:/c"}, []scheduler.Node{{Threads: 2}}, j)
+	o := open(t, dir, Settings{Kubeconfig: f.Kubeconfig(t), Checkpoints: "host:/c"}, []scheduler.Node{{Threads: 2}}, j)
 	if err := o.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
 	first := <-runs
-	jobs := f.all("jobs")
+	jobs := f.All("jobs")
 	time.Sleep(50 * time.Millisecond)
 	if err := o.Pause(0); err != nil {
 		t.Fatal(err)
@@ -137,7 +127,7 @@ func TestPausesAsSuspension(t *testing.T) {
 	if n := o.next(t, 10*time.Second); n.State != scheduler.Finished {
 		t.Errorf("it ended as %v: %s", n.State, n.Reason)
 	}
-	if now := f.called("create jobs"); now != 1 || len(jobs) != 1 {
+	if now := f.Called("create jobs"); now != 1 || len(jobs) != 1 {
 		t.Errorf("%d Jobs were made for one job, %d at first", now, len(jobs))
 	}
 	if got := logOf(t, j); strings.Count(got, "started\n") != 2 || !strings.Contains(got, "checkpoint") {
@@ -147,15 +137,15 @@ func TestPausesAsSuspension(t *testing.T) {
 
 // After tfexp was killed, the next session removes the objects that it created.
 func TestRemovesLeftovers(t *testing.T) {
-	f := newFake(t)
+	f := apitest.New(t)
 	running := make(chan bool, 1)
-	f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
+	f.Run = func(ctx context.Context, _ tree, _ io.Writer) int {
 		running <- true
 		<-ctx.Done()
 		return 143
 	}
 	dir := t.TempDir()
-	set := settings{Kubeconfig: kubeconfigOf(t, f.URL)}
+	set := Settings{Kubeconfig: f.Kubeconfig(t)}
 	o, err := tryOpen(dir, set, nil, jobIn(dir, "a"))
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +162,7 @@ func TestRemovesLeftovers(t *testing.T) {
 	if len(again.removed) != 1 || !strings.Contains(again.removed[0], "job a of cell cell-1") {
 		t.Errorf("removed %q", again.removed)
 	}
-	if len(f.all("jobs")) > 0 || len(f.all("pods")) > 0 {
+	if len(f.All("jobs")) > 0 || len(f.All("pods")) > 0 {
 		t.Error("objects are left")
 	}
 	o.Close()
@@ -181,9 +171,9 @@ func TestRemovesLeftovers(t *testing.T) {
 
 // A running pod is resized in place, and its control file has the new size.
 func TestResizesInPlace(t *testing.T) {
-	f := newFake(t)
+	f := apitest.New(t)
 	running, end := make(chan bool, 1), make(chan bool)
-	f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
+	f.Run = func(ctx context.Context, _ tree, _ io.Writer) int {
 		running <- true
 		select {
 		case <-end:
@@ -193,7 +183,7 @@ func TestResizesInPlace(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, []scheduler.Node{{Threads: 4}}, jobIn(dir, "a"))
+	o := open(t, dir, Settings{Kubeconfig: f.Kubeconfig(t)}, []scheduler.Node{{Threads: 4}}, jobIn(dir, "a"))
 	if err := o.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +192,7 @@ func TestResizesInPlace(t *testing.T) {
 	if err := o.Resize(0, grant(0, 3)); err != nil {
 		t.Fatal(err)
 	}
-	control := func() any { return child(metaOf(f.all("pods")[0]), "annotations")[annotationControl] }
+	control := func() any { return apitest.Child(apitest.Meta(f.All("pods")[0]), "annotations")[annotationControl] }
 	for range 500 { // the control file changes soon after the resize
 		if control() == "1 3\n" {
 			break
@@ -216,8 +206,8 @@ func TestResizesInPlace(t *testing.T) {
 	if n := o.next(t, 10*time.Second); n.State != scheduler.Finished {
 		t.Errorf("it ended as %v: %s", n.State, n.Reason)
 	}
-	if f.called("patch pods/resize") != 1 {
-		t.Errorf("%d resizes", f.called("patch pods/resize"))
+	if f.Called("patch pods/resize") != 1 {
+		t.Errorf("%d resizes", f.Called("patch pods/resize"))
 	}
 }
 
@@ -228,29 +218,29 @@ func TestSensitiveValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFake(t)
+	f := apitest.New(t)
 	end := make(chan bool)
-	f.run = func(context.Context, tree, io.Writer) int { <-end; return 0 }
+	f.Run = func(context.Context, tree, io.Writer) int { <-end; return 0 }
 	dir := t.TempDir()
 	j := jobIn(dir, "a")
 	j.Env = []string{"KEY=" + token}
 	j.Argv = append(j.Argv, "--password="+token)
-	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, j)
+	o := open(t, dir, Settings{Kubeconfig: f.Kubeconfig(t)}, nil, j)
 	if err := o.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the pod", func() bool { return len(f.all("pods")) == 1 })
-	jobs, secrets := f.all("jobs"), f.all("secrets")
-	if text := fmt.Sprint(jobs, f.all("pods")); len(secrets) != 1 || strings.Contains(text, "open sesame") || strings.Contains(text, token) {
+	apitest.Eventually(t, "the pod", func() bool { return len(f.All("pods")) == 1 })
+	jobs, secrets := f.All("jobs"), f.All("secrets")
+	if text := fmt.Sprint(jobs, f.All("pods")); len(secrets) != 1 || strings.Contains(text, "open sesame") || strings.Contains(text, token) {
 		t.Fatalf("%d Secrets; the Job and its pod: %s", len(secrets), text)
 	}
-	if owners := anys(metaOf(secrets[0])["ownerReferences"]); len(owners) != 1 || owners[0].(tree)["uid"] != metaOf(jobs[0])["uid"] {
+	if owners := apitest.Elements(apitest.Meta(secrets[0])["ownerReferences"]); len(owners) != 1 || owners[0].(tree)["uid"] != apitest.Meta(jobs[0])["uid"] {
 		t.Errorf("owners %v", owners)
 	}
-	values, got := child(secrets[0], "stringData"), map[string]any{}
-	for _, v := range anys(anys(child(f.all("pods")[0], "spec")["containers"])[0].(tree)["env"]) {
-		from := child(child(v.(tree), "valueFrom"), "secretKeyRef")
-		if from["name"] == metaOf(secrets[0])["name"] {
+	values, got := apitest.Child(secrets[0], "stringData"), map[string]any{}
+	for _, v := range apitest.Elements(apitest.Elements(apitest.Child(f.All("pods")[0], "spec")["containers"])[0].(tree)["env"]) {
+		from := apitest.Child(apitest.Child(v.(tree), "valueFrom"), "secretKeyRef")
+		if from["name"] == apitest.Meta(secrets[0])["name"] {
 			got[v.(tree)["name"].(string)] = values[fmt.Sprint(from["key"])]
 		}
 	}

@@ -12,20 +12,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
+
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// settings returns settings for the fake cluster, with timeouts that suit a test.
-func (f *fakeCluster) settings(t testing.TB) settings {
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: fake, clusters: [{name: c, cluster: {server: %q}}],
-  users: [{name: u, user: {token: secret}}], contexts: [{name: fake, context: {cluster: c, user: u, namespace: research}}]}`, f.URL)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return settings{Kubeconfig: file, Image: "x:1", Patience: 3 * time.Second, Grace: time.Second}
+// settingsOn returns settings for the fake cluster, with timeouts that suit a test.
+func settingsOn(t testing.TB, f *apitest.Cluster) Settings {
+	return Settings{Kubeconfig: f.Kubeconfig(t), Image: "x:1", Patience: 3 * time.Second, Grace: time.Second}
 }
 
 // scripted returns a job for the fake cluster. f.run acts as its program. Its log is in a folder of the test.
@@ -47,32 +43,13 @@ func until(end <-chan struct{}) func(context.Context, tree, io.Writer) int {
 }
 
 // begun opens an engine on the fake cluster and starts its only job.
-func (f *fakeCluster) begun(t *testing.T, set settings) *opened {
+func begun(t *testing.T, f *apitest.Cluster, set Settings) *opened {
 	t.Helper()
 	o := open(t, t.TempDir(), set, nil, scripted(t, "a"))
 	if err := o.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
 	return o
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("in vain: %s", what)
-		}
-	}
-}
-
-// runs reports whether a pod is running.
-func (f *fakeCluster) runs() bool {
-	for _, pod := range f.all("pods") {
-		if child(pod, "status")["phase"] == "Running" && metaOf(pod)["deletionTimestamp"] == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // finished fails the test unless the next job to end has finished.
@@ -101,40 +78,40 @@ func (o *opened) failed(t *testing.T, parts ...string) {
 // patience. The job finishes, its log is complete, and it was started once.
 func TestServerDisturbed(t *testing.T) {
 	t.Parallel()
-	for name, disturb := range map[string]func(*fakeCluster){
-		"streams break": func(f *fakeCluster) { f.breakStreams() },
-		"410 Gone":      func(f *fakeCluster) { f.forget(); f.breakStreams() },
-		"away": func(f *fakeCluster) {
-			f.goAway(true)
+	for name, disturb := range map[string]func(*apitest.Cluster){
+		"streams break": func(f *apitest.Cluster) { f.BreakStreams() },
+		"410 Gone":      func(f *apitest.Cluster) { f.Forget(); f.BreakStreams() },
+		"away": func(f *apitest.Cluster) {
+			f.GoAway(true)
 			time.Sleep(time.Second)
-			f.goAway(false)
+			f.GoAway(false)
 		},
-		"away, and then 410": func(f *fakeCluster) {
-			f.goAway(true)
+		"away, and then 410": func(f *apitest.Cluster) {
+			f.GoAway(true)
 			time.Sleep(300 * time.Millisecond)
-			f.forget()
-			f.goAway(false)
+			f.Forget()
+			f.GoAway(false)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f, end := newFake(t), make(chan struct{})
-			f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+			f, end := apitest.New(t), make(chan struct{})
+			f.Run = func(ctx context.Context, pod tree, out io.Writer) int {
 				fmt.Fprintln(out, "first")
 				code := until(end)(ctx, pod, out)
 				fmt.Fprintln(out, "last")
 				return code
 			}
 			job := scripted(t, "a")
-			o := open(t, t.TempDir(), f.settings(t), nil, job)
+			o := open(t, t.TempDir(), settingsOn(t, f), nil, job)
 			if err := o.Start(0, grant(0, 1)); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the pod runs", f.runs)
+			apitest.Eventually(t, "the pod runs", f.Runs)
 			disturb(f)
 			close(end)
 			o.finished(t)
-			if n := f.called("create jobs"); n != 1 {
+			if n := f.Called("create jobs"); n != 1 {
 				t.Errorf("%d Jobs were created", n)
 			}
 			if text := outputOf(t, job); text != "first\nlast\n" {
@@ -147,14 +124,14 @@ func TestServerDisturbed(t *testing.T) {
 // If the server stays away for longer than the patience, the run ends with an error about the server.
 func TestServerStaysAway(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
-	f.run = until(make(chan struct{}))
-	set := f.settings(t)
+	f := apitest.New(t)
+	f.Run = until(make(chan struct{}))
+	set := settingsOn(t, f)
 	set.Patience = 500 * time.Millisecond
-	o := f.begun(t, set)
-	eventually(t, "the pod runs", f.runs)
-	f.goAway(true)
-	defer f.goAway(false)
+	o := begun(t, f, set)
+	apitest.Eventually(t, "the pod runs", f.Runs)
+	f.GoAway(true)
+	defer f.GoAway(false)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for {
@@ -176,16 +153,16 @@ func TestServerOverloaded(t *testing.T) {
 	for _, code := range []int{429, 500, 503, 504} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t)
+			f := apitest.New(t)
 			var refusals atomic.Int32
-			f.refuse = func(what, _ string) *fakeRefusal {
+			f.Refuse = func(what, _ string) *apitest.Refusal {
 				if (what == "create jobs" || what == "patch jobs") && refusals.Add(1)%2 == 1 {
-					return &fakeRefusal{code: code, reason: "TooManyRequests", message: "slow down", retryAfter: (code - 428) & 1}
+					return &apitest.Refusal{Code: code, Reason: "TooManyRequests", Message: "slow down", RetryAfter: (code - 428) & 1}
 				}
 				return nil
 			}
 			began := time.Now()
-			f.begun(t, f.settings(t)).finished(t)
+			begun(t, f, settingsOn(t, f)).finished(t)
 			if n := refusals.Load(); n < 2 {
 				t.Errorf("only %d calls were refused", n)
 			}
@@ -200,7 +177,7 @@ func TestServerOverloaded(t *testing.T) {
 func TestPodCannotStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		refuse *fakeRefusal // the answer to the controller of Jobs when it creates pods
+		refuse *apitest.Refusal // the answer to the controller of Jobs when it creates pods
 		wait   [2]string
 		want   []string
 	}{
@@ -209,24 +186,24 @@ func TestPodCannotStart(t *testing.T) {
 		"image misnamed":    {wait: [2]string{"InvalidImageName", "couldn't parse image"}, want: []string{"couldn't parse image"}},
 		"image not fetched": {wait: [2]string{"ImagePullBackOff", `Back-off pulling image "x:1"`}, want: []string{"x:1"}},
 		"secret missing":    {wait: [2]string{"CreateContainerConfigError", `secret "s" not found`}, want: []string{`secret "s" not found`}},
-		"admission": {refuse: &fakeRefusal{message: `admission webhook "policy.example" denied the request: no labels`},
+		"admission": {refuse: &apitest.Refusal{Message: `admission webhook "policy.example" denied the request: no labels`},
 			want: []string{"policy.example", "no labels"}},
-		"pod security": {refuse: &fakeRefusal{message: `pods "x" is forbidden: violates PodSecurity "restricted:latest"`},
+		"pod security": {refuse: &apitest.Refusal{Message: `pods "x" is forbidden: violates PodSecurity "restricted:latest"`},
 			want: []string{"PodSecurity"}},
-		"quota": {refuse: &fakeRefusal{message: `pods "x" is forbidden: exceeded quota: team, requested: cpu=1, used: cpu=4, limited: cpu=4`},
+		"quota": {refuse: &apitest.Refusal{Message: `pods "x" is forbidden: exceeded quota: team, requested: cpu=1, used: cpu=4, limited: cpu=4`},
 			want: []string{"exceeded quota", "limited: cpu=4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t)
-			f.wait = func(tree) (string, string) { return c.wait[0], c.wait[1] }
-			f.refuse = func(what, _ string) *fakeRefusal {
+			f := apitest.New(t)
+			f.Wait = func(tree) (string, string) { return c.wait[0], c.wait[1] }
+			f.Refuse = func(what, _ string) *apitest.Refusal {
 				if what == "create pods" {
 					return c.refuse
 				}
 				return nil
 			}
-			o := f.begun(t, f.settings(t))
+			o := begun(t, f, settingsOn(t, f))
 			o.failed(t, c.want...)
 		})
 	}
@@ -238,16 +215,16 @@ func TestForbidden(t *testing.T) {
 	for _, what := range []string{"list nodes", "list pods", "create jobs", "patch jobs"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t)
+			f := apitest.New(t)
 			verb, resource, _ := strings.Cut(what, " ")
-			f.refuse = func(asked, _ string) *fakeRefusal {
+			f.Refuse = func(asked, _ string) *apitest.Refusal {
 				if asked != what {
 					return nil
 				}
-				return &fakeRefusal{code: 403, reason: "Forbidden", message: fmt.Sprintf(
+				return &apitest.Refusal{Code: 403, Reason: "Forbidden", Message: fmt.Sprintf(
 					`%s.batch is forbidden: User "u" cannot %s resource %q in API group "" in the namespace "research"`, resource, verb, resource)}
 			}
-			o, err := tryOpen(t.TempDir(), f.settings(t), nil, scripted(t, "a"))
+			o, err := tryOpen(t.TempDir(), settingsOn(t, f), nil, scripted(t, "a"))
 			text := ""
 			if err != nil {
 				text = err.Error()
@@ -278,9 +255,9 @@ func TestForbidden(t *testing.T) {
 // A server that has just started may refuse for a moment calls that it has allowed before. The calls are repeated.
 func TestServerStartsWithoutRoles(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := apitest.New(t)
 	var lists, logs atomic.Int32
-	f.refuse = func(what, _ string) *fakeRefusal {
+	f.Refuse = func(what, _ string) *apitest.Refusal {
 		n := int32(0)
 		switch what {
 		case "list pods":
@@ -289,16 +266,16 @@ func TestServerStartsWithoutRoles(t *testing.T) {
 			n = logs.Add(1)
 		}
 		if 2 < n && n < 5 {
-			return &fakeRefusal{code: 403, reason: "Forbidden", message: `User "u" cannot ` + what}
+			return &apitest.Refusal{Code: 403, Reason: "Forbidden", Message: `User "u" cannot ` + what}
 		}
 		return nil
 	}
 	end := make(chan struct{})
-	f.run = until(end)
-	o := f.begun(t, f.settings(t))
-	eventually(t, "the pod runs", f.runs)
-	f.goAway(true)
-	f.goAway(false)
+	f.Run = until(end)
+	o := begun(t, f, settingsOn(t, f))
+	apitest.Eventually(t, "the pod runs", f.Runs)
+	f.GoAway(true)
+	f.GoAway(false)
 	close(end)
 	o.finished(t)
 	if _, err := o.sweep(t.Context(), o.own()); err != nil {
@@ -312,28 +289,26 @@ func TestServerStartsWithoutRoles(t *testing.T) {
 // If a pod is evicted or deleted by somebody, another pod follows and runs to the end of the job.
 func TestPodTakenAway(t *testing.T) {
 	t.Parallel()
-	for name, take := range map[string]func(*fakeCluster, string){
-		"evicted": func(f *fakeCluster, name string) { f.evict("research", name) },
-		"deleted": func(f *fakeCluster, name string) {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.end(f.objects["pods/research/"+name])
+	for name, take := range map[string]func(*apitest.Cluster, string){
+		"evicted": func(f *apitest.Cluster, name string) { f.Evict("research", name) },
+		"deleted": func(f *apitest.Cluster, name string) {
+			f.EndPod("research", name)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t)
+			f := apitest.New(t)
 			var starts atomic.Int32
-			f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
+			f.Run = func(ctx context.Context, _ tree, _ io.Writer) int {
 				if starts.Add(1) > 1 {
 					return 0
 				}
 				<-ctx.Done()
 				return 143
 			}
-			o := f.begun(t, f.settings(t))
-			eventually(t, "the pod runs", f.runs)
-			take(f, metaOf(f.all("pods")[0])["name"].(string))
+			o := begun(t, f, settingsOn(t, f))
+			apitest.Eventually(t, "the pod runs", f.Runs)
+			take(f, apitest.Meta(f.All("pods")[0])["name"].(string))
 			o.finished(t)
 			if n := starts.Load(); n != 2 {
 				t.Errorf("%d pods ran", n)
@@ -353,14 +328,14 @@ func TestPodTakenAway(t *testing.T) {
 // If the answer to the creation of a Job is lost, the Job is used and not created twice.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f := apitest.New(t)
 	var lost atomic.Bool
-	f.lose = func(what string) bool { return what == "create jobs" && !lost.Swap(true) }
-	f.begun(t, f.settings(t)).finished(t)
+	f.Lose = func(what string) bool { return what == "create jobs" && !lost.Swap(true) }
+	begun(t, f, settingsOn(t, f)).finished(t)
 	if !lost.Load() {
 		t.Error("no answer was lost")
 	}
-	if n := f.called("create jobs"); n != 2 {
+	if n := f.Called("create jobs"); n != 2 {
 		t.Errorf("the Job was created by %d calls", n)
 	}
 }
@@ -368,9 +343,9 @@ func TestLostAnswer(t *testing.T) {
 // The next run in the same folder removes the objects of a run that was killed. Objects of other runs stay.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
-	f.run = until(make(chan struct{}))
-	dir, set := t.TempDir(), f.settings(t)
+	f := apitest.New(t)
+	f.Run = until(make(chan struct{}))
+	dir, set := t.TempDir(), settingsOn(t, f)
 	killed, err := tryOpen(dir, set, nil, scripted(t, "a"))
 	if err != nil {
 		t.Fatal(err)
@@ -378,9 +353,9 @@ func TestLeftovers(t *testing.T) {
 	if err := killed.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	other := f.begun(t, set) // a run in another folder
+	other := begun(t, f, set) // a run in another folder
 	_ = other
-	eventually(t, "both run", func() bool { return len(f.all("pods")) == 2 && f.runs() })
+	apitest.Eventually(t, "both run", func() bool { return len(f.All("pods")) == 2 && f.Runs() })
 	killed.cancel() // a killed process makes no further call
 	next, err := tryOpen(dir, set, nil, scripted(t, "b"))
 	if err != nil {
@@ -389,7 +364,7 @@ func TestLeftovers(t *testing.T) {
 	if len(next.removed) != 1 || !strings.Contains(next.removed[0], "job a of cell") {
 		t.Errorf("removed: %q", next.removed)
 	}
-	if jobs, pods := f.all("jobs"), f.all("pods"); len(jobs) != 1 || len(pods) != 1 {
+	if jobs, pods := f.All("jobs"), f.All("pods"); len(jobs) != 1 || len(pods) != 1 {
 		t.Errorf("%d Jobs and %d pods are left, and those of the other run are one each", len(jobs), len(pods))
 	}
 	next.Close()
@@ -400,21 +375,21 @@ func TestLeftovers(t *testing.T) {
 // At the end of a run the cluster has no objects of it.
 func TestNothingLeft(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
-	f.run = until(make(chan struct{}))
-	o, err := tryOpen(t.TempDir(), f.settings(t), nil, scripted(t, "a"), scripted(t, "b"))
+	f := apitest.New(t)
+	f.Run = until(make(chan struct{}))
+	o, err := tryOpen(t.TempDir(), settingsOn(t, f), nil, scripted(t, "a"), scripted(t, "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := o.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the pod runs", f.runs)
+	apitest.Eventually(t, "the pod runs", f.Runs)
 	if err := errors.Join(o.Close(), o.session.Close()); err != nil {
 		t.Error(err)
 	}
 	for _, resource := range []string{"jobs", "pods", "services", "secrets"} {
-		if left := f.all(resource); len(left) > 0 {
+		if left := f.All(resource); len(left) > 0 {
 			t.Errorf("%d %s are left", len(left), resource)
 		}
 	}
@@ -427,16 +402,16 @@ func TestPauseAndResume(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		t.Run(fmt.Sprintf("old %t", old), func(t *testing.T) {
 			t.Parallel()
-			f, end := newFake(t), make(chan struct{})
-			f.old = old
+			f, end := apitest.New(t), make(chan struct{})
+			f.Old = old
 			var starts atomic.Int32
-			f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+			f.Run = func(ctx context.Context, pod tree, out io.Writer) int {
 				fmt.Fprintln(out, "start", starts.Add(1))
 				code := until(end)(ctx, pod, out)
 				fmt.Fprintln(out, "exit", code)
 				return code
 			}
-			set := f.settings(t)
+			set := settingsOn(t, f)
 			set.Checkpoints = "claim:checkpoints"
 			job := scripted(t, "a")
 			job.CheckpointDir = t.TempDir()
@@ -444,15 +419,15 @@ func TestPauseAndResume(t *testing.T) {
 			if err := o.Start(0, grant(0, 1)); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the first pod runs", f.runs)
+			apitest.Eventually(t, "the first pod runs", f.Runs)
 			if err := o.Pause(0); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the first pod is gone", func() bool { return len(f.all("pods")) == 0 })
+			apitest.Eventually(t, "the first pod is gone", func() bool { return len(f.All("pods")) == 0 })
 			if err := o.Resume(0, grant(0, 1)); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the second pod runs", f.runs)
+			apitest.Eventually(t, "the second pod runs", f.Runs)
 			close(end)
 			o.finished(t)
 			if text := outputOf(t, job); text != "start 1\nexit 143\nstart 2\nexit 0\n" {
@@ -462,7 +437,7 @@ func TestPauseAndResume(t *testing.T) {
 			if old {
 				want = 2
 			}
-			if n := f.called("create jobs"); n != want {
+			if n := f.Called("create jobs"); n != want {
 				t.Errorf("%d Jobs were created, want %d", n, want)
 			}
 		})
@@ -490,42 +465,42 @@ func outputOf(t *testing.T, job launch.Job) string {
 func TestResize(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		prepare func(*fakeCluster)
+		prepare func(*apitest.Cluster)
 		starts  int32
 		warning string
 	}{
-		"in place": {func(*fakeCluster) {}, 1, ""},
-		"old":      {func(f *fakeCluster) { f.old = true }, 2, ""},
-		"forbidden": {func(f *fakeCluster) {
-			f.refuse = func(what, _ string) *fakeRefusal {
+		"in place": {func(*apitest.Cluster) {}, 1, ""},
+		"old":      {func(f *apitest.Cluster) { f.Old = true }, 2, ""},
+		"forbidden": {func(f *apitest.Cluster) {
+			f.Refuse = func(what, _ string) *apitest.Refusal {
 				if what != "patch pods/resize" {
 					return nil
 				}
-				return &fakeRefusal{code: 403, reason: "Forbidden", message: `User "u" cannot patch resource "pods/resize"`}
+				return &apitest.Refusal{Code: 403, Reason: "Forbidden", Message: `User "u" cannot patch resource "pods/resize"`}
 			}
 		}, 2, "pods/resize"},
-		"infeasible": {func(f *fakeCluster) { f.infeasible = "Node didn't have enough capacity: cpu" }, 2, "enough capacity"},
+		"infeasible": {func(f *apitest.Cluster) { f.Infeasible = "Node didn't have enough capacity: cpu" }, 2, "enough capacity"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f, end := newFake(t), make(chan struct{})
+			f, end := apitest.New(t), make(chan struct{})
 			c.prepare(f)
 			var starts atomic.Int32
-			f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+			f.Run = func(ctx context.Context, pod tree, out io.Writer) int {
 				starts.Add(1)
 				return until(end)(ctx, pod, out)
 			}
-			o := open(t, t.TempDir(), f.settings(t), []scheduler.Node{{Threads: 2}}, scripted(t, "a"))
+			o := open(t, t.TempDir(), settingsOn(t, f), []scheduler.Node{{Threads: 2}}, scripted(t, "a"))
 			if err := o.Start(0, grant(0, 1)); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the pod runs", f.runs)
+			apitest.Eventually(t, "the pod runs", f.Runs)
 			if err := o.Resize(0, grant(0, 2)); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "a pod with two cores runs", func() bool {
-				pods := f.all("pods")
-				return len(pods) == 1 && f.runs() && starts.Load() == c.starts && fmt.Sprint(anys(child(pods[0],
+			apitest.Eventually(t, "a pod with two cores runs", func() bool {
+				pods := f.All("pods")
+				return len(pods) == 1 && f.Runs() && starts.Load() == c.starts && fmt.Sprint(apitest.Elements(apitest.Child(pods[0],
 					"spec")["containers"])[0].(tree)["resources"].(tree)["limits"].(tree)["cpu"]) == "2"
 			})
 			close(end)

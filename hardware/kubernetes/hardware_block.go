@@ -18,9 +18,12 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 
 	"github.com/distribution/reference"
 
@@ -29,17 +32,17 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// kindName is the name of this engine in experiments.
-const kindName = "kubernetes"
+// Name is the name of this engine in experiments.
+const Name = "kubernetes"
 
 func init() {
-	engine.Register(&kind)
-	gob.Register(&settings{}) // so that cells can be written to a file for another process
+	engine.Register(&Kind)
+	gob.Register(&Settings{}) // so that cells can be written to a file for another process
 }
 
 // kind registers the engine for experiments.
-var kind = engine.Kind{
-	Name: kindName, Rank: 50,
+var Kind = engine.Kind{
+	Name: Name, Rank: 50,
 	Doc: "runs jobs for real, as Jobs of a Kubernetes cluster (see [kubernetes.md](kubernetes.md))",
 	Example: `hardware "team" {
   engine      = "kubernetes"
@@ -50,7 +53,7 @@ var kind = engine.Kind{
   threads     = 8
 }`,
 	Traits:  engine.Traits{Real: true, Contained: true, Clusters: true},
-	Args:    schema.Described[settings](source),
+	Args:    schema.Described[Settings](source),
 	Decode:  decode,
 	Machine: func(engine.Block, engine.Host) scheduler.Node { return scheduler.Node{} },
 	Nodes: func(b engine.Block, machine scheduler.Node) []scheduler.Node {
@@ -72,7 +75,6 @@ var kind = engine.Kind{
 	Lines:    keyLines,
 	Images:   findImages,
 	Open:     openSession,
-	Batch:    func() engine.Batch { return BatchSystem{} },
 	Doctor:   doctor,
 }
 
@@ -81,7 +83,7 @@ var source embed.FS
 
 // settings are the arguments of a hardware block. The fields are exported, since experiments are printed with their
 // settings.
-type settings struct {
+type Settings struct {
 	// The kubeconfig that names the cluster.
 	//
 	// Default: as for kubectl: the files in `KUBECONFIG`, or `~/.kube/config`; in a pod, its own cluster.
@@ -153,18 +155,27 @@ type settings struct {
 }
 
 // JobImage and NeedsQueue implement pods.Settings.
-func (s *settings) JobImage() string       { return s.Image }
-func (s *settings) NeedsQueue(name string) { s.queues = schema.AddOnce(s.queues, name) }
+func (s *Settings) JobImage() string       { return s.Image }
+func (s *Settings) NeedsQueue(name string) { s.queues = schema.AddOnce(s.queues, name) }
+
+// Connect returns the namespace in which Jobs are created. It makes no call.
+func (s *Settings) Connect() (api.Namespace, error) {
+	n, err := api.Connect(s.Kubeconfig, s.Context, s.Namespace)
+	if errors.Is(err, api.ErrNoCluster) {
+		err = &engine.Unavailable{Engine: Name, Err: err, Hint: api.NoClusterHint}
+	}
+	return n, err
+}
 
 // settingsOf returns the settings of a hardware of this engine.
-func settingsOf(h *engine.Hardware) *settings { return h.Settings.(*settings) }
+func settingsOf(h *engine.Hardware) *Settings { return h.Settings.(*Settings) }
 
 // settingsIn returns the settings in a block, with an absolute path of the kubeconfig.
-func settingsIn(b engine.Block) *settings {
-	s := &settings{}
+func settingsIn(b engine.Block) *Settings {
+	s := &Settings{}
 	b.Values.Fill(s)
-	if s.Kubeconfig != "" {
-		s.Kubeconfig = beside(b.Base, s.Kubeconfig)
+	if s.Kubeconfig != "" && !filepath.IsAbs(s.Kubeconfig) {
+		s.Kubeconfig = filepath.Join(b.Base, s.Kubeconfig)
 	}
 	return s
 }
@@ -186,7 +197,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 		}
 	}
 	for _, at := range slices.Sorted(maps.Keys(s.Volumes)) {
-		if _, _, err := parseVolume(s.Volumes[at]); err != nil {
+		if _, _, err := ParseVolume(s.Volumes[at]); err != nil {
 			add("volumes", "Not a volume", "%s: %v.", at, err)
 		}
 		if !path.IsAbs(at) || path.Clean(at) != at || at == "/" || at == ownDir || strings.HasPrefix(at, ownDir+"/") {
@@ -195,7 +206,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 		}
 	}
 	if s.Checkpoints != "" {
-		if v, readOnly, err := parseVolume(s.Checkpoints); err != nil || readOnly {
+		if v, readOnly, err := ParseVolume(s.Checkpoints); err != nil || readOnly {
 			add("checkpoints", "Not a volume for checkpoints", "%v.",
 				cmp.Or(err, fmt.Errorf("programs must be able to write to %q", s.Checkpoints)))
 		} else if v["hostPath"] != nil && len(b.Nodes) > 1 {
@@ -218,13 +229,13 @@ func decode(b engine.Block) (any, []engine.Problem) {
 }
 
 // parseToleration reads a toleration: "key", "key=value", "key:effect", "key=value:effect".
-func parseToleration(text string) (toleration, error) {
+func parseToleration(text string) (api.Toleration, error) {
 	rest, effect, _ := strings.Cut(text, ":")
 	key, value, equal := strings.Cut(rest, "=")
 	if key == "" || !slices.Contains([]string{"", "NoSchedule", "PreferNoSchedule", "NoExecute"}, effect) {
-		return toleration{}, fmt.Errorf("%q is not like \"key=value:NoSchedule\" (or PreferNoSchedule, or NoExecute)", text)
+		return api.Toleration{}, fmt.Errorf("%q is not like \"key=value:NoSchedule\" (or PreferNoSchedule, or NoExecute)", text)
 	}
-	t := toleration{Key: key, Operator: "Exists", Effect: effect}
+	t := api.Toleration{Key: key, Operator: "Exists", Effect: effect}
 	if equal {
 		t.Operator, t.Value = "Equal", value
 	}
@@ -232,15 +243,15 @@ func parseToleration(text string) (toleration, error) {
 }
 
 // tolerations are the tolerations of pods.
-func (s *settings) tolerations() []toleration {
-	return schema.Each(s.Tolerations, func(text string) toleration {
+func (s *Settings) tolerations() []api.Toleration {
+	return schema.Each(s.Tolerations, func(text string) api.Toleration {
 		t, _ := parseToleration(text) // decode has reported the errors
 		return t
 	})
 }
 
 // parseVolume reads a volume: "claim:NAME" or "host:/path", with ":ro" at the end for a read-only volume.
-func parseVolume(text string) (v tree, readOnly bool, err error) {
+func ParseVolume(text string) (v tree, readOnly bool, err error) {
 	rest, readOnly := strings.CutSuffix(text, ":ro")
 	kind, name, _ := strings.Cut(rest, ":")
 	switch {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
+
 	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
@@ -31,10 +33,10 @@ const (
 const annotationControl = "tfexp.dev/control"
 
 // containerName is the name of the only container of each pod.
-const containerName = "job"
+const ContainerName = "job"
 
 // pulls has the pull policy of the API for each value of image_pull.
-var pulls = map[string]string{"missing": "IfNotPresent", "always": "Always", "never": "Never"}
+var PullPolicies = map[string]string{"missing": "IfNotPresent", "always": "Always", "never": "Never"}
 
 // template returns the specification of the pod of a program, without its node. start is the value of labelStart of the
 // pod. hidden has the sensitive values of the program.
@@ -65,7 +67,7 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part, start string) (spe
 			"", true)
 	}
 	if e.set.Checkpoints != "" && j.CheckpointDir != "" {
-		v, _, err := parseVolume(e.set.Checkpoints)
+		v, _, err := ParseVolume(e.set.Checkpoints)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -73,7 +75,7 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part, start string) (spe
 		mounted(v, "checkpoints", checkpointDir, fmt.Sprintf("tfexp/%s/%s-%s", e.run, e.id, label(j.Name)), false)
 	}
 	for i, at := range slices.Sorted(maps.Keys(e.set.Volumes)) {
-		v, readOnly, err := parseVolume(e.set.Volumes[at])
+		v, readOnly, err := ParseVolume(e.set.Volumes[at])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -86,7 +88,7 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part, start string) (spe
 	var env []tree
 	variable := func(name, value string) {
 		if !secret.Hides(value) {
-			env = append(env, tree{"name": name, "value": literally(value)})
+			env = append(env, tree{"name": name, "value": Literally(value)})
 			return
 		}
 		hidden = append(hidden, value)
@@ -99,7 +101,7 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part, start string) (spe
 	}
 	var command []string
 	for i, arg := range j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}) {
-		text := literally(arg)
+		text := Literally(arg)
 		if secret.Hides(arg) {
 			name := fmt.Sprintf("TFEXP_SENSITIVE_ARGUMENT_%d", i)
 			variable(name, arg)
@@ -107,22 +109,20 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part, start string) (spe
 		}
 		command = append(command, text)
 	}
-	c := tree{
-		"name": containerName, "image": imageOf(j), "imagePullPolicy": pulls[e.set.Pull], "command": command, "env": env,
-		"resources": resources{Requests: requests, Limits: size}, "volumeMounts": mounts,
-		"securityContext": tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}},
-	}
+	c := tree{"command": command, "env": env, "resources": api.Resources{Requests: requests, Limits: size}, "volumeMounts": mounts}
 	if j.Container != nil && j.Container.Dir != "" {
 		c["workingDir"] = j.Container.Dir
 	}
-	return e.set.pod(c, volumes), hidden, nil
+	return e.set.Pod(imageOf(j), c, volumes), hidden, nil
 }
 
-// pod returns the specification of a pod with one container.
-func (s *settings) pod(container tree, volumes []tree) tree {
+// Pod returns the specification of a pod with one container, whose own part is given.
+func (s *Settings) Pod(image string, container tree, volumes []tree) tree {
+	container["name"], container["image"], container["imagePullPolicy"] = ContainerName, image, PullPolicies[s.Pull]
+	container["securityContext"] = tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}}
 	spec := tree{
 		"restartPolicy": "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,
-		"terminationGracePeriodSeconds": seconds(s.Grace), "tolerations": s.tolerations(),
+		"terminationGracePeriodSeconds": Seconds(s.Grace), "tolerations": s.tolerations(),
 		"containers": []tree{container}, "volumes": volumes,
 	}
 	if len(s.NodeSelector) > 0 {
@@ -135,10 +135,10 @@ func (s *settings) pod(container tree, volumes []tree) tree {
 }
 
 // literally escapes a text, since the cluster replaces $(NAME) by variables.
-func literally(text string) string { return strings.ReplaceAll(text, "$(", "$$(") }
+func Literally(text string) string { return strings.ReplaceAll(text, "$(", "$$(") }
 
 // seconds returns a duration in whole seconds, as the API counts; at least 1.
-func seconds(d time.Duration) int64 { return max(int64(d/time.Second), 1) }
+func Seconds(d time.Duration) int64 { return max(int64(d/time.Second), 1) }
 
 // labels returns the labels of the objects of a job.
 func (e *Engine) labels(j *launch.Job) map[string]string {
@@ -177,8 +177,8 @@ func (e *Engine) release(p *program) error {
 	if old != nil && old.shape == string(shape) {
 		now, err := e.patchJob(old.name, tree{"suspend": false,
 			"template": tree{"metadata": pods, "spec": tree{"affinity": place}}})
-		fixed := refused(err, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity)
-		if !fixed && (err != nil || is(now.Status.Conditions, "Failed") == nil) {
+		fixed := api.Refused(err, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity)
+		if !fixed && (err != nil || now.Status.Conditions.True("Failed") == nil) {
 			return err
 		}
 	}
@@ -206,8 +206,8 @@ func (e *Engine) newStart() string {
 }
 
 // podMeta returns the metadata of a pod: its labels, and the content of its control file.
-func (e *Engine) podMeta(j *launch.Job, start, control string) meta {
-	m := meta{Labels: e.labels(j), Annotations: map[string]string{annotationControl: control}}
+func (e *Engine) podMeta(j *launch.Job, start, control string) api.Meta {
+	m := api.Meta{Labels: e.labels(j), Annotations: map[string]string{annotationControl: control}}
 	m.Labels[labelStart] = start
 	return m
 }
@@ -220,24 +220,24 @@ func onNodes(names ...string) tree {
 
 // create creates a suspended Job in place of an earlier Job of the same job. queue is a LocalQueue of Kueue; empty for
 // none.
-func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hidden []string, queue string) (*madeJob,
+func (e *Engine) create(key programKey, j *launch.Job, pods api.Meta, spec tree, hidden []string, queue string) (*madeJob,
 	error) {
 	e.drop(e.detach(key))
 	name := objectPrefix + pods.Labels[labelStart]
 	if err := e.keep(name, j, hidden); err != nil {
 		return nil, err
 	}
-	m := meta{Name: name + "-" + nameOf(j.Name), Labels: e.labels(j),
-		Annotations: map[string]string{annotationFolder: e.folder}}
+	m := api.Meta{Name: name + "-" + ObjectName(j.Name), Labels: e.labels(j),
+		Annotations: map[string]string{AnnotationFolder: e.folder}}
 	if queue != "" {
-		m.Labels[labelQueue] = queue
+		m.Labels[api.QueueLabel] = queue
 	}
-	var made job
-	err := e.createObject(e.ctx, "jobs", tree{"apiVersion": batch, "kind": "Job", "metadata": m,
-		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": seconds(e.set.Deadline),
+	var made api.Job
+	err := e.Create(e.ctx, "jobs", tree{"apiVersion": api.BatchGroup, "kind": "Job", "metadata": m,
+		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": Seconds(e.set.Deadline),
 			"template": tree{"metadata": pods, "spec": spec}}}, &made)
 	if err == nil && made.Metadata.UID == "" { // a repeated call has no answer
-		err = e.do(e.ctx, e.on("get", "jobs", m.Name), &made)
+		err = e.Get(e.ctx, "jobs", m.Name, &made)
 	}
 	if err != nil {
 		return nil, err
@@ -247,7 +247,7 @@ func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hid
 	e.objects[key] = o
 	e.mu.Unlock()
 	if hidden != nil {
-		err = e.patchObject(e.ctx, "secrets", name, tree{"metadata": meta{Owners: ownedBy(o)}}, nil)
+		err = e.Patch(e.ctx, "secrets", name, tree{"metadata": api.Meta{Owners: ownedBy(o)}}, nil)
 	}
 	return o, err
 }
@@ -256,8 +256,8 @@ func (e *Engine) create(key programKey, j *launch.Job, pods meta, spec tree, hid
 const objectPrefix = "tfexp-"
 
 // ownedBy returns the owner of objects that are to be deleted with a Job.
-func ownedBy(o *madeJob) []owner {
-	return []owner{{APIVersion: batch, Kind: "Job", Name: o.name, UID: o.uid}}
+func ownedBy(o *madeJob) []api.Owner {
+	return []api.Owner{{APIVersion: api.BatchGroup, Kind: "Job", Name: o.name, UID: o.uid}}
 }
 
 // secretKey returns the key of a sensitive value in a Secret.
@@ -279,13 +279,13 @@ func (e *Engine) keep(name string, j *launch.Job, hidden []string) error {
 		}
 		values[secretKey(text)] = shown[0]
 	}
-	return e.createObject(e.ctx, "secrets", tree{"apiVersion": "v1", "kind": "Secret",
-		"metadata": meta{Name: name, Labels: e.labels(j)}, "stringData": values}, nil)
+	return e.Create(e.ctx, "secrets", tree{"apiVersion": "v1", "kind": "Secret",
+		"metadata": api.Meta{Name: name, Labels: e.labels(j)}, "stringData": values}, nil)
 }
 
 // patchJob changes fields of the specification of a Job.
-func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
-	err = e.patchObject(e.ctx, "jobs", name, tree{"spec": spec}, &now)
+func (e *Engine) patchJob(name string, spec tree) (now api.Job, err error) {
+	err = e.Patch(e.ctx, "jobs", name, tree{"spec": spec}, &now)
 	return now, err
 }
 
@@ -303,20 +303,20 @@ func (e *Engine) suspend(key programKey) error {
 		return nil
 	}
 	_, err := e.patchJob(o.name, tree{"suspend": true})
-	if refused(err, 404, 422) { // the Job is deleted, or has ended
+	if api.Refused(err, 404, 422) { // the Job is deleted, or has ended
 		return nil
 	}
 	return err
 }
 
 // read reads the Job of a program from the cluster; nil if it is deleted.
-func (e *Engine) read(key programKey) (*job, error) {
-	o, now := e.object(key), &job{}
+func (e *Engine) read(key programKey) (*api.Job, error) {
+	o, now := e.object(key), &api.Job{}
 	if o == nil {
 		return nil, nil
 	}
-	err := e.do(e.ctx, e.on("get", "jobs", o.name), now)
-	if refused(err, 404) {
+	err := e.Get(e.ctx, "jobs", o.name, now)
+	if api.Refused(err, 404) {
 		return nil, nil
 	}
 	return now, err
@@ -325,13 +325,13 @@ func (e *Engine) read(key programKey) (*job, error) {
 // suspended reports whether the Job of a program is suspended and has no pod.
 func (e *Engine) suspended(key programKey) (bool, error) {
 	now, err := e.read(key)
-	return err == nil && (now == nil || now.Status.Active == 0 && is(now.Status.Conditions, "Suspended") != nil), err
+	return err == nil && (now == nil || now.Status.Active == 0 && now.Status.Conditions.True("Suspended") != nil), err
 }
 
 // expired reports whether the Job of a program has reached its deadline.
 func (e *Engine) expired(key programKey) bool {
 	now, _ := e.read(key) // without an answer, the Job has no conditions
-	return now != nil && slices.ContainsFunc(now.Status.Conditions, func(c statusCondition) bool {
+	return now != nil && slices.ContainsFunc(now.Status.Conditions, func(c api.Condition) bool {
 		return c.Status == "True" && c.Reason == "DeadlineExceeded"
 	})
 }
@@ -352,7 +352,7 @@ func (e *Engine) drop(o *madeJob) {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, closePatience)
 	defer cancel()
-	_ = e.deleteJob(ctx, o.name)
+	_ = e.Delete(ctx, "jobs", o.name)
 }
 
 // move replaces the node of a program if it takes no pods any more, by another node of the cluster with enough room.
@@ -379,7 +379,7 @@ func (e *Engine) move(p *program) error {
 }
 
 // nameOf returns a job's name in the form that names of objects allow.
-func nameOf(text string) string {
+func ObjectName(text string) string {
 	text = strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(label(text)))
 	return cmp.Or(strings.Trim(text[:min(len(text), 30)], "-"), "job")
 }

@@ -3,9 +3,7 @@ package kubernetes
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -14,9 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
+
 	"github.com/distribution/reference"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -39,34 +38,34 @@ const gpuProduct = "nvidia.com/gpu.product"
 // requests of pods. Pods of the run itself do not count. If the user may not list the pods of all namespaces, only
 // pods of the namespace count.
 func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
-	nodes, _, err := all[node](ctx, k.client, call{verb: "list", resource: "nodes", query: byLabels(k.set.NodeSelector)})
+	nodes, _, err := api.List[api.Node](ctx, k.Client, api.Call{Verb: "list", Resource: "nodes", Query: api.ByLabels(k.set.NodeSelector)})
 	if err != nil {
 		return nil, err
 	}
-	living := call{verb: "list", resource: "pods", query: url.Values{
+	living := api.Call{Verb: "list", Resource: "pods", Query: url.Values{
 		"fieldSelector": {"status.phase!=Succeeded,status.phase!=Failed"}}}
-	pods, _, err := all[pod](ctx, k.client, living)
-	if refused(err, http.StatusForbidden) {
-		living.namespace = k.namespace
-		pods, _, err = all[pod](ctx, k.client, living)
+	pods, _, err := api.List[api.Pod](ctx, k.Client, living)
+	if api.Refused(err, http.StatusForbidden) {
+		living.Namespace = k.Namespace.Name
+		pods, _, err = api.List[api.Pod](ctx, k.Client, living)
 	}
 	if err != nil {
 		return nil, err
 	}
-	pods = slices.DeleteFunc(pods, func(p pod) bool { return run != "" && p.Metadata.Labels[labelRun] == run })
+	pods = slices.DeleteFunc(pods, func(p api.Pod) bool { return run != "" && p.Metadata.Labels[labelRun] == run })
 	var list []room
 	for _, n := range nodes {
 		r := room{name: n.Metadata.Name, gpu: n.Metadata.Labels[gpuProduct], closed: k.closed(&n)}
 		var free [3]float64
 		for i, name := range []string{"cpu", "memory", k.set.GPUResource} {
-			if free[i], err = quantity(n.Status.Allocatable[name]); err != nil {
+			if free[i], err = api.Quantity(n.Status.Allocatable[name]); err != nil {
 				return nil, fmt.Errorf("%s of the node %s: %w", name, r.name, err)
 			}
 			for p := range pods {
 				if pods[p].Spec.NodeName != r.name {
 					continue
 				}
-				used, err := pods[p].requests(name)
+				used, err := pods[p].Requests(name)
 				if err != nil {
 					return nil, fmt.Errorf("%s of the pod %s: %w", name, pods[p].Metadata.Name, err)
 				}
@@ -85,57 +84,19 @@ func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
 }
 
 // closed returns why no pod can start on a node; empty if pods can.
-func (k *cluster) closed(n *node) string {
+func (k *cluster) closed(n *api.Node) string {
 	if n.Spec.Unschedulable {
 		return "it is cordoned"
 	}
-	if is(n.Status.Conditions, "Ready") == nil {
+	if n.Status.Conditions.True("Ready") == nil {
 		return "it is not ready"
 	}
 	for _, t := range n.Spec.Taints {
-		if t.Effect != "PreferNoSchedule" && !slices.ContainsFunc(k.set.tolerations(), t.tolerated) {
+		if t.Effect != "PreferNoSchedule" && !slices.ContainsFunc(k.set.tolerations(), t.ToleratedBy) {
 			return fmt.Sprintf("it has the taint %s=%s:%s (tolerations)", t.Key, t.Value, t.Effect)
 		}
 	}
 	return ""
-}
-
-// tolerated reports whether a toleration covers the taint.
-func (t *taint) tolerated(by toleration) bool {
-	return by.Key == t.Key && (by.Operator == "Exists" || by.Value == t.Value) &&
-		(by.Effect == "" || by.Effect == t.Effect)
-}
-
-// requests returns how much of a resource a pod requests: the sum of its containers, or the largest init container if
-// that is more.
-func (p *pod) requests(name string) (float64, error) {
-	var errs []error
-	amount := func(text string) float64 {
-		n, err := quantity(text)
-		errs = append(errs, err)
-		return n
-	}
-	of := func(c *container) float64 {
-		return amount(cmp.Or(c.Resources.Requests[name], c.Resources.Limits[name]))
-	}
-	sum, most := amount(p.Spec.Overhead[name]), 0.0
-	for i := range p.Spec.Containers {
-		sum += of(&p.Spec.Containers[i])
-	}
-	for i := range p.Spec.InitContainers {
-		if c := &p.Spec.InitContainers[i]; c.RestartPolicy == "Always" {
-			sum += of(c)
-		} else {
-			most = max(most, of(c))
-		}
-	}
-	return max(sum, most), errors.Join(errs...)
-}
-
-// selector returns a label selector of the API: "a=1,b=2".
-func selector(labels map[string]string) string {
-	names := slices.Sorted(maps.Keys(labels))
-	return strings.Join(schema.Each(names, func(name string) string { return name + "=" + labels[name] }), ",")
 }
 
 // fits reports whether a node of the hardware fits into a node of the cluster.
@@ -229,7 +190,7 @@ type plan struct {
 const planLife = 10 * time.Second
 
 // planned returns the nodes of the cluster, for a hardware block without threads and node blocks.
-func planned(s *settings) ([]scheduler.Node, error) {
+func planned(s *Settings) ([]scheduler.Node, error) {
 	key := fmt.Sprintf("%#v", *s)
 	if p, ok := plans.Load(key); ok && time.Since(p.(plan).at) < planLife {
 		return p.(plan).nodes, p.(plan).err
@@ -240,13 +201,13 @@ func planned(s *settings) ([]scheduler.Node, error) {
 }
 
 // readNodes reads the nodes of a cluster that have at least one free core.
-func readNodes(s *settings) ([]scheduler.Node, error) {
+func readNodes(s *Settings) ([]scheduler.Node, error) {
 	k, err := connect(s)
 	if err != nil {
 		return nil, err
 	}
-	defer k.close()
-	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
+	defer k.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), api.CallLimit)
 	defer cancel()
 	rooms, err := k.rooms(ctx, "")
 	if err != nil {
@@ -275,7 +236,7 @@ func findImages(ctx context.Context, needs []engine.ImageNeed, _ bool) (found []
 			var err error
 			rooms, err = check(ctx, need.Hardware)
 			known[need.Hardware.Name] = rooms
-			missing = cmp.Or(missing, unavailable(err))
+			missing = cmp.Or(missing, Unavailable(err))
 		}
 		found = append(found, digest(need.Image, rooms))
 	}
@@ -289,7 +250,7 @@ func check(ctx context.Context, hw *engine.Hardware) ([]room, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer k.close()
+	defer k.Close()
 	rooms, err := k.rooms(ctx, "")
 	if err == nil {
 		_, err = assign(hw, rooms)

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
+
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
@@ -72,22 +74,22 @@ func (o *output) read(ctx context.Context, k *cluster, name string, over func() 
 			query.Set("sinceTime", o.last.UTC().Truncate(time.Second).Format(time.RFC3339))
 		}
 		ended := over()
-		log := k.on("get", "pods/log", name)
-		log.query = query
-		body, err := k.open(ctx, log)
+		log := k.Call("get", "pods/log", name)
+		log.Query = query
+		body, err := k.Open(ctx, log)
 		if err == nil {
 			err = o.copy(body, !ended)
 			body.Close()
 		}
 		switch {
-		case err == nil && ended || refused(err, http.StatusNotFound):
+		case err == nil && ended || api.Refused(err, http.StatusNotFound):
 			return nil
 		case err == nil:
 			tries, began = 0, time.Now()
-		case refused(err, http.StatusForbidden) && !k.starts(err, began):
+		case api.Refused(err, http.StatusForbidden) && !k.Starting(err, began):
 			return err
 		}
-		pause(ctx, min(100*time.Millisecond<<min(tries, 5), 2*time.Second))
+		api.Pause(ctx, min(100*time.Millisecond<<min(tries, 5), 2*time.Second))
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
+
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 	placed "github.com/tfexp/tfexp/scheduler/cluster"
@@ -39,7 +41,7 @@ func (h hands) Addresses(job int, parts []scheduler.Part, known contract.Cluster
 
 // hostName returns the name of a part as a host name. Different roles have different names.
 func hostName(p scheduler.Part) string {
-	name := nameOf(p.Role)
+	name := ObjectName(p.Role)
 	if name != p.Role {
 		sum := sha256.Sum256([]byte(p.Role))
 		name += "-" + hex.EncodeToString(sum[:3])
@@ -49,16 +51,16 @@ func hostName(p scheduler.Part) string {
 
 // serve creates the Service of a job with roles. It is deleted with o, the Job of the leading part.
 func (e *Engine) serve(p *program, o *madeJob) error {
-	return e.createObject(e.ctx, "services", tree{"apiVersion": "v1", "kind": "Service",
-		"metadata": meta{Name: p.service, Labels: e.labels(&p.Job), Owners: ownedBy(o)},
+	return e.Create(e.ctx, "services", tree{"apiVersion": "v1", "kind": "Service",
+		"metadata": api.Meta{Name: p.service, Labels: e.labels(&p.Job), Owners: ownedBy(o)},
 		"spec": tree{"clusterIP": "None", "selector": map[string]string{labelService: p.service},
 			"publishNotReadyAddresses": true}, // parts look for each other before they are ready
 	}, nil)
 }
 
 // partLost reports whether the pod of a part was taken away, and its job cannot go on without the part.
-func (l *podLife) partLost(pod *pod, gone bool) bool {
-	if pod == nil || disturbed(pod) == "" && !(gone && !pod.over()) && (l.seen == "" || l.seen == pod.Metadata.UID) {
+func (l *podLife) partLost(pod *api.Pod, gone bool) bool {
+	if pod == nil || pod.Disruption() == "" && !(gone && !pod.Over()) && (l.seen == "" || l.seen == pod.Metadata.UID) {
 		return false
 	}
 	return l.p.Lead || !slices.ContainsFunc(l.p.Job.Roles, func(r scheduler.Role) bool {
@@ -93,7 +95,7 @@ func (e *Engine) renew(p *program, why string) bool {
 	e.calls.Go(func() {
 		defer close(done)
 		if err := e.move(p); err != nil {
-			e.Break(unavailable(err))
+			e.Break(Unavailable(err))
 		}
 		_ = e.Jobs.Resume(p.Number, scheduler.Grant{Layout: &placed.Layout{Parts: parts}})
 	})

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
+
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	environ "github.com/tfexp/tfexp/jobs/program"
@@ -40,7 +42,7 @@ func inParts(parts ...scheduler.Part) scheduler.Grant {
 func partOf(t *testing.T, pod tree) contract.Part {
 	t.Helper()
 	env := map[string]string{}
-	for _, v := range anys(anys(child(pod, "spec")["containers"])[0].(tree)["env"]) {
+	for _, v := range apitest.Elements(apitest.Elements(apitest.Child(pod, "spec")["containers"])[0].(tree)["env"]) {
 		env[v.(tree)["name"].(string)], _ = v.(tree)["value"].(string)
 	}
 	e, err := environ.FromEnv(func(name string) string { return env[name] })
@@ -53,9 +55,9 @@ func partOf(t *testing.T, pod tree) contract.Part {
 // Each part of a job with roles is a pod of its own size on its own node. All parts know the names of all pods, which a
 // Service makes known. At the end of the leading part, nothing of the job remains.
 func TestParts(t *testing.T) {
-	f := newFake(t)
+	f := apitest.New(t)
 	end := make(chan bool)
-	f.run = func(ctx context.Context, pod tree, _ io.Writer) int {
+	f.Run = func(ctx context.Context, pod tree, _ io.Writer) int {
 		if p := partOf(t, pod); p.Role == "worker" && p.Task == 0 {
 			<-end
 			return 0
@@ -65,39 +67,39 @@ func TestParts(t *testing.T) {
 	}
 	dir := t.TempDir()
 	j, g := withRoles(jobIn(dir, "a"))
-	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, twoNodes, j)
+	o := open(t, dir, Settings{Kubeconfig: f.Kubeconfig(t)}, twoNodes, j)
 	if err := o.Start(0, g); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "three pods", func() bool { return len(f.all("pods")) == 3 })
-	services := f.all("services")
+	apitest.Eventually(t, "three pods", func() bool { return len(f.All("pods")) == 3 })
+	services := f.All("services")
 	if len(services) != 1 {
 		t.Fatalf("%d Services", len(services))
 	}
-	service := metaOf(services[0])["name"].(string)
-	owners := anys(metaOf(services[0])["ownerReferences"])
+	service := apitest.Meta(services[0])["name"].(string)
+	owners := apitest.Elements(apitest.Meta(services[0])["ownerReferences"])
 	var lead tree
-	for _, made := range f.all("jobs") {
-		if len(owners) == 1 && metaOf(made)["uid"] == owners[0].(tree)["uid"] {
+	for _, made := range f.All("jobs") {
+		if len(owners) == 1 && apitest.Meta(made)["uid"] == owners[0].(tree)["uid"] {
 			lead = made
 		}
 	}
-	if lead == nil || child(services[0], "spec")["clusterIP"] != "None" {
+	if lead == nil || apitest.Child(services[0], "spec")["clusterIP"] != "None" {
 		t.Errorf("the Service %v has no owner among the Jobs", services[0])
 	}
 	sizes := map[string]string{}
-	for _, pod := range f.all("pods") {
+	for _, pod := range f.All("pods") {
 		p := partOf(t, pod)
-		spec := child(pod, "spec")
+		spec := apitest.Child(pod, "spec")
 		if name := fmt.Sprintf("%s.%s:2222", spec["hostname"], spec["subdomain"]); p.Address() != name || spec["subdomain"] != service ||
-			child(metaOf(pod), "labels")[labelService] != service || child(child(services[0], "spec"), "selector")[labelService] != service {
+			apitest.Child(apitest.Meta(pod), "labels")[labelService] != service || apitest.Child(apitest.Child(services[0], "spec"), "selector")[labelService] != service {
 			t.Errorf("the pod %s of the Service %s expects to be found at %s", name, service, p.Address())
 		}
 		if want := []string{"worker-0." + service + ":2222", "worker-1." + service + ":2222"}; !slices.Equal(p.Cluster["worker"], want) {
 			t.Errorf("workers at %q, want %q", p.Cluster["worker"], want)
 		}
-		size := child(anys(spec["containers"])[0].(tree), "resources")
-		sizes[fmt.Sprintf("%s-%d", p.Role, p.Task)] = fmt.Sprintf("%s %v of %v", nodeOf(pod), child(size, "requests")["cpu"], child(size, "limits")["cpu"])
+		size := apitest.Child(apitest.Elements(spec["containers"])[0].(tree), "resources")
+		sizes[fmt.Sprintf("%s-%d", p.Role, p.Task)] = fmt.Sprintf("%s %v of %v", apitest.NodeOf(pod), apitest.Child(size, "requests")["cpu"], apitest.Child(size, "limits")["cpu"])
 	}
 	if want := map[string]string{"worker-0": "n1 1 of 1", "worker-1": "n2 2 of 2", "ps-0": "n1 0 of 1"}; !maps.Equal(sizes, want) {
 		t.Errorf("sizes %v, want %v", sizes, want)
@@ -106,25 +108,13 @@ func TestParts(t *testing.T) {
 	if n := o.next(t, 10*time.Second); n.State != scheduler.Finished {
 		t.Errorf("it ended as %v: %s", n.State, n.Reason)
 	}
-	await(t, "the ends of the Jobs", func() bool { return len(f.all("jobs")) == 0 })
+	apitest.Eventually(t, "the ends of the Jobs", func() bool { return len(f.All("jobs")) == 0 })
 	if err := o.Close(); err != nil {
 		t.Error(err)
 	}
-	if left := len(f.all("jobs")) + len(f.all("pods")) + len(f.all("services")); left > 0 {
+	if left := len(f.All("jobs")) + len(f.All("pods")) + len(f.All("services")); left > 0 {
 		t.Errorf("%d objects are left", left)
 	}
-}
-
-// await waits until a condition holds.
-func await(t *testing.T, what string, ready func() bool) {
-	t.Helper()
-	for range 1000 {
-		if ready() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("waited in vain for %s", what)
 }
 
 // If the pod of a part is taken away, all parts of the job start again, because they have lost their connections to it.
@@ -132,10 +122,10 @@ func await(t *testing.T, what string, ready func() bool) {
 func TestLostPart(t *testing.T) {
 	for _, elastic := range []bool{false, true} {
 		t.Run(fmt.Sprint("elastic ", elastic), func(t *testing.T) {
-			f := newFake(t)
+			f := apitest.New(t)
 			end := make(chan bool)
 			var starts atomic.Int32
-			f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+			f.Run = func(ctx context.Context, pod tree, out io.Writer) int {
 				starts.Add(1)
 				fmt.Fprintln(out, "runs")
 				select {
@@ -148,21 +138,21 @@ func TestLostPart(t *testing.T) {
 			dir := t.TempDir()
 			j, g := withRoles(jobIn(dir, "a"))
 			j.Roles[0].Elastic, j.Roles[0].Min = elastic, 1
-			o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL), Checkpoints: "claim:c"}, twoNodes, j)
+			o := open(t, dir, Settings{Kubeconfig: f.Kubeconfig(t), Checkpoints: "claim:c"}, twoNodes, j)
 			if err := o.Start(0, g); err != nil {
 				t.Fatal(err)
 			}
 			lost := ""
-			await(t, "the pod of worker 1", func() bool {
-				for _, pod := range f.all("pods") {
-					if p := partOf(t, pod); p.Role == "worker" && p.Task == 1 && child(pod, "status")["phase"] == "Running" {
-						lost = metaOf(pod)["name"].(string)
+			apitest.Eventually(t, "the pod of worker 1", func() bool {
+				for _, pod := range f.All("pods") {
+					if p := partOf(t, pod); p.Role == "worker" && p.Task == 1 && apitest.Child(pod, "status")["phase"] == "Running" {
+						lost = apitest.Meta(pod)["name"].(string)
 					}
 				}
 				return lost != ""
 			})
 			awaitLog(t, launch.Job{LogPath: strings.TrimSuffix(j.LogPath, ".log") + ".worker-1.log"}, "runs")
-			f.evict("research", lost)
+			f.Evict("research", lost)
 			const why = "worker-1: the cluster took its pod away"
 			if !elastic {
 				if w := <-o.warnings; w.code != evictionCode || !strings.HasPrefix(w.text, why) ||
@@ -175,7 +165,7 @@ func TestLostPart(t *testing.T) {
 				if err := o.Resume(0, g); err != nil {
 					t.Fatal(err)
 				}
-				await(t, "another start of all parts", func() bool { return starts.Load() >= 6 && running(f) == 3 })
+				apitest.Eventually(t, "another start of all parts", func() bool { return starts.Load() >= 6 && running(f) == 3 })
 				close(end)
 				if n := o.next(t, 10*time.Second); n.State != scheduler.Finished {
 					t.Errorf("it ended as %v: %s", n.State, n.Reason)
@@ -201,9 +191,9 @@ func TestLostPart(t *testing.T) {
 }
 
 // running returns the number of running pods.
-func running(f *fakeCluster) (n int) {
-	for _, pod := range f.all("pods") {
-		if child(pod, "status")["phase"] == "Running" {
+func running(f *apitest.Cluster) (n int) {
+	for _, pod := range f.All("pods") {
+		if apitest.Child(pod, "status")["phase"] == "Running" {
 			n++
 		}
 	}
@@ -215,7 +205,7 @@ func TestHostNames(t *testing.T) {
 	names := map[string]bool{}
 	for _, role := range []string{"worker", "Worker", "wor_ker", "wor-ker", strings.Repeat("a", 40), strings.Repeat("a", 41)} {
 		name := hostName(scheduler.Part{Role: role, Task: 12})
-		if names[name] || len(name) > 63 || name != nameOf(name[:len(name)-3])+"-12" && len(role) < 30 {
+		if names[name] || len(name) > 63 || name != ObjectName(name[:len(name)-3])+"-12" && len(role) < 30 {
 			t.Errorf("role %q: host %q", role, name)
 		}
 		names[name] = true
@@ -278,30 +268,26 @@ esac`))
 // A job whose Job has run until its deadline fails. It does not start again.
 func TestDeadline(t *testing.T) {
 	for _, roles := range []bool{false, true} {
-		f := newFake(t)
-		f.run = func(ctx context.Context, _ tree, _ io.Writer) int { <-ctx.Done(); return 143 }
+		f := apitest.New(t)
+		f.Run = func(ctx context.Context, _ tree, _ io.Writer) int { <-ctx.Done(); return 143 }
 		dir := t.TempDir()
 		j, g := withRoles(jobIn(dir, "a"))
 		if !roles {
 			j, g = jobIn(dir, "a"), grant(0, 1)
 		}
-		o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, twoNodes, j)
+		o := open(t, dir, Settings{Kubeconfig: f.Kubeconfig(t)}, twoNodes, j)
 		if err := o.Start(0, g); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "all pods", func() bool { return running(f) == max(len(g.Parts(scheduler.Cluster{})), 1) })
-		for _, made := range f.all("jobs") {
-			f.change("jobs", "research", metaOf(made)["name"].(string), func(o tree) {
-				setCondition(child(o, "status"), "FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline")
+		apitest.Eventually(t, "all pods", func() bool { return running(f) == max(len(g.Parts(scheduler.Cluster{})), 1) })
+		for _, made := range f.All("jobs") {
+			f.Change("jobs", "research", apitest.Meta(made)["name"].(string), func(o tree) {
+				apitest.SetCondition(apitest.Child(o, "status"), "FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline")
 			})
 		}
-		f.mu.Lock()
-		for key, pod := range maps.Clone(f.objects) {
-			if strings.HasPrefix(key, "pods/") {
-				f.end(pod)
-			}
+		for _, pod := range f.All("pods") {
+			f.EndPod("research", apitest.Meta(pod)["name"].(string))
 		}
-		f.mu.Unlock()
 		if n := o.next(t, 10*time.Second); n.State != scheduler.Failed || !strings.Contains(n.Reason, `deadline = "1h0m0s"`) {
 			t.Errorf("roles %t: it ended as %v: %s", roles, n.State, n.Reason)
 		}

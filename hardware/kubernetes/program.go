@@ -8,8 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -33,10 +34,10 @@ type program struct {
 // state is the part of a program that several goroutines change.
 type state struct {
 	part    scheduler.Part
-	control string // content of the control file
-	start   string // labelStart of the pod; for an adopted pod, its UID
-	pod     *pod   // latest state of the pod; nil before the first
-	gone    bool   // the pod was deleted
+	control string   // content of the control file
+	start   string   // labelStart of the pod; for an adopted pod, its UID
+	pod     *api.Pod // latest state of the pod; nil before the first
+	gone    bool     // the pod was deleted
 	at      time.Time
 	taken   string // who took its last pod away
 	asked   bool   // the program was asked to end
@@ -67,15 +68,15 @@ func (p *program) nudge() {
 }
 
 // see takes the latest state of the program's pod.
-func (p *program) see(pod *pod, gone bool) {
+func (p *program) see(pod *api.Pod, gone bool) {
 	p.set(func(s *state) {
 		if pod.Metadata.Labels[labelStart] != s.start && pod.Metadata.UID != s.start { // the pod is an earlier one
 			return
 		}
-		if s.pod == nil || s.pod.Metadata.UID != pod.Metadata.UID || !s.pod.over() && pod.over() {
+		if s.pod == nil || s.pod.Metadata.UID != pod.Metadata.UID || !s.pod.Over() && pod.Over() {
 			s.at = time.Now()
 		}
-		s.pod, s.gone, s.taken = pod, gone, cmp.Or(disturbed(pod), s.taken)
+		s.pod, s.gone, s.taken = pod, gone, cmp.Or(pod.Disruption(), s.taken)
 	})
 }
 
@@ -237,8 +238,8 @@ func (l *podLife) failure(what string, err error) (launch.Fate, bool) {
 	if err != nil {
 		what += ": " + err.Error()
 	}
-	if _, away := errors.AsType[*awayError](err); away || refused(err, http.StatusUnauthorized) || noPermission(err) {
-		l.e.Break(unavailable(err))
+	if _, away := errors.AsType[*api.AwayError](err); away || api.Refused(err, http.StatusUnauthorized) || api.NoPermission(err) {
+		l.e.Break(Unavailable(err))
 	}
 	return launch.Fate{At: time.Now(), Exit: -1, Why: what, Output: l.p.log.Err()}, true
 }
@@ -263,7 +264,7 @@ func (l *podLife) step() (launch.Fate, bool) {
 	if (asked || l.resize) && !l.cut {
 		l.cut = true
 		if p.adopted {
-			if pod != nil && !gone && disturbed(pod) == "" {
+			if pod != nil && !gone && pod.Disruption() == "" {
 				e.drop(e.detach(p.key))
 			}
 		} else if err := e.suspend(p.key); err != nil {
@@ -272,16 +273,16 @@ func (l *podLife) step() (launch.Fate, bool) {
 	}
 	if now.killed && !l.force && pod != nil && !gone {
 		l.force = true
-		if err := e.deletePod(e.ctx, pod.Metadata.Name); err != nil {
+		if err := e.Delete(e.ctx, "pods", pod.Metadata.Name); err != nil {
 			return l.failure("its pod could not be ended", err)
 		}
 	}
 	switch {
 	case pod == nil && asked:
 		return l.withdrawn()
-	case pod != nil && (pod.over() || gone):
+	case pod != nil && (pod.Over() || gone):
 		return l.ended(pod, now.at, asked)
-	case pod != nil && pod.state().Running != nil:
+	case pod != nil && pod.State().Running != nil:
 		l.follow(pod)
 		if err := l.adapt(pod); err != nil {
 			return l.failure("its pod could not be changed", err)
@@ -294,7 +295,7 @@ func (l *podLife) step() (launch.Fate, bool) {
 }
 
 // follow starts to copy the log of a running pod.
-func (l *podLife) follow(pod *pod) {
+func (l *podLife) follow(pod *api.Pod) {
 	if l.seen == pod.Metadata.UID {
 		return
 	}
@@ -315,17 +316,17 @@ func (l *podLife) follow(pod *pod) {
 	go func() {
 		copied <- out.read(ctx, l.e.cluster, name, func() bool {
 			now := l.p.now()
-			return now.gone || now.pod == nil || now.pod.Metadata.UID != uid || now.pod.over()
+			return now.gone || now.pod == nil || now.pod.Metadata.UID != uid || now.pod.Over()
 		})
 		l.p.nudge()
 	}()
 }
 
 // taken describes who took a pod of the program away. pod may be nil.
-func (l *podLife) taken(pod *pod) string {
+func (l *podLife) taken(pod *api.Pod) string {
 	text := l.p.now().taken
 	if pod != nil {
-		text = disturbed(pod)
+		text = pod.Disruption()
 	}
 	return cmp.Or(text, "somebody deleted its pod")
 }
@@ -339,7 +340,7 @@ func (e *Engine) resumePoint() string {
 }
 
 // adapt passes changes of the control file and of the cores to a running pod: in place, if the cluster can.
-func (l *podLife) adapt(pod *pod) error {
+func (l *podLife) adapt(pod *api.Pod) error {
 	p, e := l.p, l.e
 	now := p.now()
 	cores, control := now.part.Cores.Count(), now.control
@@ -347,14 +348,14 @@ func (l *podLife) adapt(pod *pod) error {
 		return nil
 	}
 	if control != l.control {
-		err := e.patchObject(e.ctx, "pods", pod.Metadata.Name,
-			tree{"metadata": meta{Annotations: map[string]string{annotationControl: control}}}, nil)
-		if err != nil && !refused(err, http.StatusNotFound) {
+		err := e.Patch(e.ctx, "pods", pod.Metadata.Name,
+			tree{"metadata": api.Meta{Annotations: map[string]string{annotationControl: control}}}, nil)
+		if err != nil && !api.Refused(err, http.StatusNotFound) {
 			return err
 		}
 		l.control = control
 	}
-	c := is(pod.Status.Conditions, "PodResizePending")
+	c := pod.Status.Conditions.True("PodResizePending")
 	if c != nil && c.Reason == "Infeasible" && !l.resize && l.cores == cores {
 		l.restart("its node cannot resize its pod: " + c.Message)
 	}
@@ -364,10 +365,10 @@ func (l *podLife) adapt(pod *pod) error {
 	l.cores = cores
 	if e.resizes {
 		err := e.resize(pod, cores)
-		if err == nil || refused(err, http.StatusNotFound) {
+		if err == nil || api.Refused(err, http.StatusNotFound) {
 			return nil
 		}
-		if !refused(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity) {
+		if !api.Refused(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity) {
 			return err
 		}
 		l.restart(err.Error())
@@ -393,13 +394,12 @@ func (l *podLife) restart(why string) {
 }
 
 // resize changes the size of a running pod.
-func (e *Engine) resize(p *pod, cores int) error {
+func (e *Engine) resize(p *api.Pod, cores int) error {
 	size := map[string]string{"cpu": fmt.Sprint(cores)}
 	body := tree{"spec": tree{"containers": []tree{{
-		"name": containerName, "resources": resources{Requests: size, Limits: size},
+		"name": ContainerName, "resources": api.Resources{Requests: size, Limits: size},
 	}}}}
-	return e.do(e.ctx, call{verb: "patch", resource: "pods/resize", namespace: e.namespace, name: p.Metadata.Name,
-		patch: "application/strategic-merge-patch+json", body: body}, nil)
+	return e.Patch(e.ctx, "pods/resize", p.Metadata.Name, body, nil)
 }
 
 // finish waits until the log of the pod is copied, at most for logPatience.
@@ -419,9 +419,9 @@ func (l *podLife) finish() (err error) {
 const logPatience = 5 * time.Second
 
 // ended handles the end of a pod. If the program continues in another pod, over is false.
-func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) {
+func (l *podLife) ended(pod *api.Pod, at time.Time, asked bool) (launch.Fate, bool) {
 	p, e := l.p, l.e
-	t := pod.state().Terminated
+	t := pod.State().Terminated
 	if t != nil {
 		l.follow(pod) // if the program was so short that it was never seen running
 	}
@@ -441,7 +441,7 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 		f.Why = "its pod was ended"
 		return f, true
 	case l.resize:
-	case disturbed(pod) == "" && (t != nil || pod.Status.Phase == "Failed"):
+	case pod.Disruption() == "" && (t != nil || pod.Status.Phase == "Failed"):
 		f.Why = outcome(pod, &p.Job)
 		return f, true
 	case e.expired(p.key):
@@ -470,7 +470,7 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 
 // instant returns when a container ended. The API has this time in whole seconds; the time stamp of the last line may
 // be later, and then is closer.
-func (l *podLife) instant(t *terminatedState, seen time.Time) time.Time {
+func (l *podLife) instant(t *api.Termination, seen time.Time) time.Time {
 	if t == nil || !l.out.live || t.FinishedAt.IsZero() {
 		return seen
 	}
@@ -497,7 +497,7 @@ func (l *podLife) withdrawn() (launch.Fate, bool) {
 }
 
 // wait handles a program whose pod does not run yet; a nil pod means that its Job has created none.
-func (l *podLife) wait(pod *pod) (launch.Fate, bool) {
+func (l *podLife) wait(pod *api.Pod) (launch.Fate, bool) {
 	waited := time.Since(l.since)
 	if waited < lookAfter || time.Since(l.looked) < lookAfter {
 		return launch.Fate{}, false
@@ -505,9 +505,9 @@ func (l *podLife) wait(pod *pod) (launch.Fate, bool) {
 	l.looked = time.Now()
 	reason, vain := "", false
 	if pod != nil {
-		reason, vain = l.e.obstacle(pod)
+		reason, vain = l.e.Obstacle(pod)
 	} else if o := l.e.object(l.p.key); o != nil {
-		reason, vain = l.e.refusal(o.uid)
+		reason, vain = l.e.Refusal(o.uid)
 	}
 	l.reason = cmp.Or(reason, l.reason)
 	switch {
@@ -520,28 +520,13 @@ func (l *podLife) wait(pod *pod) (launch.Fate, bool) {
 	return launch.Fate{}, false
 }
 
-// outcome describes the end of a container that did not succeed.
-func outcome(pod *pod, j *launch.Job) string {
-	t := pod.state().Terminated
-	switch {
-	case t == nil:
-		return strings.TrimSpace("its pod failed: " + pod.Status.Reason + " " + pod.Status.Message)
-	case t.Reason == "OOMKilled":
-		text := "killed because its memory ran out"
-		if j.Memory > 0 {
-			text += fmt.Sprintf(": it needs more than its limit of %d MiB (memory in the job block)", j.Memory>>20)
-		}
-		return text
-	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
-		return fmt.Sprintf("its program %q could not be started in the image %q: %s", j.Argv[0], imageOf(j), t.Message)
-	case t.ExitCode == 127 || t.ExitCode == 126:
-		return fmt.Sprintf("exit status %d: the image %q has no program that can be executed as %q", t.ExitCode,
-			imageOf(j), j.Argv[0])
-	case t.ExitCode > 128 && t.ExitCode < 128+65:
-		s := syscall.Signal(t.ExitCode - 128)
-		return fmt.Sprintf("killed by signal %d (%s)", int(s), s)
+// outcome describes the end of a program that did not succeed.
+func outcome(pod *api.Pod, j *launch.Job) string {
+	text := pod.Failure(j.Argv[0], imageOf(j))
+	if t := pod.State().Terminated; t != nil && t.Reason == "OOMKilled" && j.Memory > 0 {
+		text += fmt.Sprintf(": it needs more than its limit of %d MiB (memory in the job block)", j.Memory>>20)
 	}
-	return fmt.Sprintf("exit status %d", t.ExitCode)
+	return text
 }
 
 func imageOf(j *launch.Job) string {

@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,12 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/folder"
@@ -23,7 +23,7 @@ import (
 // Labels of all objects of the engine. labelRun identifies the run, labelEngine the engine of a cell. labelCell and
 // labelJob are for people.
 const (
-	labelManager = "app.kubernetes.io/managed-by"
+	LabelManager = "app.kubernetes.io/managed-by"
 	labelRun     = "tfexp.dev/run"
 	labelEngine  = "tfexp.dev/engine"
 	labelCell    = "tfexp.dev/cell"
@@ -33,28 +33,27 @@ const (
 )
 
 // annotationFolder is the annotation with the results folder of a run.
-const annotationFolder = "tfexp.dev/folder"
+const AnnotationFolder = "tfexp.dev/folder"
 
-// cluster is a namespace of a cluster.
+// cluster is the namespace of a hardware.
 type cluster struct {
-	*client
-	set       *settings
-	namespace string
+	api.Namespace
+	set *Settings
 }
 
-// connect returns a client for the cluster of a hardware. It makes no call.
-func connect(s *settings) (*cluster, error) {
-	a, err := find(s.Kubeconfig, s.Context)
-	if errors.Is(err, errNoCluster) {
-		return nil, &engine.Unavailable{Engine: kindName, Err: err, Hint: configHint()}
-	}
+// connect returns the cluster of a hardware. It makes no call.
+func connect(s *Settings) (*cluster, error) {
+	n, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{client: a.dial(), set: s, namespace: cmp.Or(s.Namespace, a.Namespace, "default")}, nil
+	return &cluster{n, s}, nil
 }
 
-func (k *cluster) close() { k.http.CloseIdleConnections() }
+// patient returns the cluster with another patience.
+func (k *cluster) patient(patience time.Duration) *cluster {
+	return &cluster{api.Namespace{Client: k.WithPatience(patience), Name: k.Namespace.Name}, k.set}
+}
 
 // noteFile is a file in the results folder. It lists the clusters in which the run has Jobs, for the next run.
 const noteFile = "kubernetes.json"
@@ -96,16 +95,16 @@ func openSession(run engine.Run) (engine.Session, []string, error) {
 	}
 	var removed []string
 	for _, n := range old {
-		k, err := connect(&settings{Kubeconfig: n.Kubeconfig, Context: n.Context, Namespace: n.Namespace})
+		k, err := connect(&Settings{Kubeconfig: n.Kubeconfig, Context: n.Context, Namespace: n.Namespace})
 		if err == nil {
-			k.client = k.patient(leftoverPatience)
+			k = k.patient(leftoverPatience)
 			var gone []string
 			gone, err = k.sweep(context.Background(), map[string]string{labelRun: s.id})
 			removed = append(removed, gone...)
-			k.close()
+			k.Close()
 		}
 		if err != nil {
-			return nil, removed, unavailable(fmt.Errorf("clean up after an earlier run: %w", err))
+			return nil, removed, Unavailable(fmt.Errorf("clean up after an earlier run: %w", err))
 		}
 	}
 	if len(old) > 0 {
@@ -124,12 +123,12 @@ const goneLimit = 2 * time.Minute
 // descriptions of the removed Jobs: "Job tfexp-… (job a-1 of cell …)".
 func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed []string, err error) {
 	for _, resource := range []string{"jobs", "services", "secrets"} {
-		objects, err := listed[job](ctx, k, resource, labels)
-		if err != nil && (resource == "jobs" || !refused(err, http.StatusForbidden)) {
+		objects, err := api.Labelled[api.Job](ctx, k.Namespace, resource, labels)
+		if err != nil && (resource == "jobs" || !api.Refused(err, http.StatusForbidden)) {
 			return removed, err // a user who may not list other objects has created none
 		}
 		for _, o := range objects {
-			if err := k.remove(ctx, resource, o.Metadata.Name, inBackground); err != nil {
+			if err := k.Delete(ctx, resource, o.Metadata.Name); err != nil {
 				return removed, err
 			}
 			if resource == "jobs" {
@@ -139,7 +138,7 @@ func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed 
 		}
 	}
 	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) {
-		pods, err := listed[pod](ctx, k, "pods", labels)
+		pods, err := api.Labelled[api.Pod](ctx, k.Namespace, "pods", labels)
 		if err != nil {
 			return removed, err
 		}
@@ -151,89 +150,40 @@ func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed 
 			if p.Metadata.Deleted != nil && time.Since(began) < time.Second {
 				continue
 			}
-			if err := k.deletePod(ctx, p.Metadata.Name); err != nil {
+			if err := k.Delete(ctx, "pods", p.Metadata.Name); err != nil {
 				return removed, err
 			}
 		}
 		if time.Since(began) > goneLimit {
 			return removed, fmt.Errorf("pod %s does not end: its node may be away (kubectl -n %s get pods -l %s)",
-				pods[0].Metadata.Name, k.namespace, selector(labels))
+				pods[0].Metadata.Name, k.Namespace.Name, api.Selector(labels))
 		}
 	}
-}
-
-// on returns a call about Jobs, pods or other objects of the namespace.
-func (k *cluster) on(verb, resource, name string) call {
-	what := call{verb: verb, resource: resource, namespace: k.namespace, name: name}
-	if resource == "jobs" {
-		what.group = batch
-	}
-	return what
-}
-
-// listed lists the objects of the namespace that have some labels.
-func listed[T any](ctx context.Context, k *cluster, resource string, labels map[string]string) ([]T, error) {
-	what := k.on("list", resource, "")
-	what.query = byLabels(labels)
-	items, _, err := all[T](ctx, k.client, what)
-	return items, err
-}
-
-// byLabels returns a query for the objects with some labels.
-func byLabels(labels map[string]string) url.Values {
-	return url.Values{"labelSelector": {selector(labels)}}
-}
-
-// remove deletes an object of the namespace. It is no error if the object does not exist.
-func (k *cluster) remove(ctx context.Context, resource, name string, options any) error {
-	what := k.on("delete", resource, name)
-	what.body = options
-	err := k.do(ctx, what, nil)
-	if refused(err, 404) {
-		return nil
-	}
-	return err
-}
-
-// batch is the API group of Jobs.
-const batch = "batch/v1"
-
-// inBackground makes the cluster delete the pods of a deleted Job.
-var inBackground = tree{"propagationPolicy": "Background"}
-
-// deleteJob deletes a Job. The cluster then deletes its pods.
-func (k *cluster) deleteJob(ctx context.Context, name string) error {
-	return k.remove(ctx, "jobs", name, inBackground)
-}
-
-// deletePod deletes a pod; its program gets SIGKILL after one second.
-func (k *cluster) deletePod(ctx context.Context, name string) error {
-	return k.remove(ctx, "pods", name, tree{"gracePeriodSeconds": 1})
 }
 
 // Engine makes an engine for a cell or a sample.
 func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
 	k, err := s.cluster(task.Hardware)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, Unavailable(err)
 	}
 	rooms, err := k.rooms(ctx, s.id)
 	if err != nil {
-		return nil, orDone(ctx, err)
+		return nil, UnavailableOrDone(ctx, err)
 	}
 	nodes, err := assign(task.Hardware, rooms)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, Unavailable(err)
 	}
 	return newEngine(ctx, s, k, nodes, task)
 }
 
-// orDone returns the error of the context if it is done, or else the error of the cluster with a hint.
-func orDone(ctx context.Context, err error) error {
+// UnavailableOrDone returns the error of the context if it is done, or else the error of the cluster with a hint.
+func UnavailableOrDone(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return unavailable(err)
+	return Unavailable(err)
 }
 
 // cluster returns the cluster of a hardware, and adds it to noteFile.
@@ -248,8 +198,8 @@ func (s *session) cluster(hw *engine.Hardware) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.client = k.patient(set.Patience)
-	n := noted{Kubeconfig: set.Kubeconfig, Context: k.access.Context, Namespace: k.namespace}
+	k = k.patient(set.Patience)
+	n := noted{Kubeconfig: set.Kubeconfig, Context: k.Access.Context, Namespace: k.Namespace.Name}
 	if !slices.Contains(s.notes, n) {
 		raw, err := json.Marshal(append(slices.Clone(s.notes), n))
 		if err != nil {
@@ -273,10 +223,10 @@ func (s *session) Close() error {
 	defer s.mu.Unlock()
 	var errs []error
 	for _, k := range s.clusters {
-		k.patience.Store(int64(firstPatience))
+		k.SetPatience(api.FirstPatience)
 		_, err := k.sweep(context.Background(), map[string]string{labelRun: s.id})
 		errs = append(errs, err)
-		k.close()
+		k.Close()
 	}
 	s.clusters = nil
 	if err := errors.Join(errs...); err != nil {
@@ -290,3 +240,22 @@ func (s *session) Close() error {
 	}
 	return nil
 }
+
+// Unavailable wraps an error of the cluster as an engine.Unavailable with a hint for the user.
+func Unavailable(err error) error {
+	if _, known := errors.AsType[*engine.Unavailable](err); known || err == nil {
+		return err
+	}
+	hint := "run tfexp doctor: it lists missing parts and permissions"
+	if _, away := errors.AsType[*api.AwayError](err); away {
+		hint = "kubectl cluster-info shows whether the server can be reached; then continue with tfexp resume"
+	} else if api.Refused(err, http.StatusForbidden) {
+		hint = "tfexp doctor lists the permissions that the engine needs; docs/kubernetes.md has a file with them"
+	} else if api.Refused(err, http.StatusUnauthorized) {
+		hint = "log in to your cluster again; kubectl auth whoami shows whether that worked"
+	}
+	return &engine.Unavailable{Engine: Name, Err: err, Hint: hint}
+}
+
+// tree is an object of the API, or a part of an object, that the engine only writes.
+type tree = map[string]any

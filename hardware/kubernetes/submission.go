@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
+
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
@@ -19,42 +21,39 @@ import (
 // submission is a job that the cluster itself starts (order = "cluster").
 type submission struct {
 	number  int
-	queue   string // LocalQueue of Kueue; empty for none
-	uid     string // UID of its Job; empty before it is created
-	pod     *pod   // latest pod
-	gone    bool   // pod was deleted
-	why     string // why it has no pod, by Kueue or by events of the Job
-	asked   bool   // Kueue was asked after the pod was lost
-	evicted bool   // Kueue took the pod away, and will start the job again
-	err     error  // why the job could not be submitted
+	queue   string   // LocalQueue of Kueue; empty for none
+	uid     string   // UID of its Job; empty before it is created
+	pod     *api.Pod // latest pod
+	gone    bool     // pod was deleted
+	why     string   // why it has no pod, by Kueue or by events of the Job
+	asked   bool     // Kueue was asked after the pod was lost
+	evicted bool     // Kueue took the pod away, and will start the job again
+	err     error    // why the job could not be submitted
 }
 
-// Labels that Kueue reads (on Jobs) and writes (on Workloads).
-const (
-	labelQueue    = "kueue.x-k8s.io/queue-name"
-	labelWorkload = "kueue.x-k8s.io/job-uid"
-)
+// labelWorkload is the label of a Workload of Kueue that has the UID of its Job.
+const labelWorkload = "kueue.x-k8s.io/job-uid"
 
 // see takes the latest state of a pod. It reports whether the placement of the job may have changed.
-func (s *submission) see(p *pod, gone bool) bool {
-	if s.pod != nil && s.pod.Metadata.UID != p.Metadata.UID && (gone || p.over() || p.Metadata.Deleted != nil) {
+func (s *submission) see(p *api.Pod, gone bool) bool {
+	if s.pod != nil && s.pod.Metadata.UID != p.Metadata.UID && (gone || p.Over() || p.Metadata.Deleted != nil) {
 		return false // the end of an earlier pod
 	}
-	before, had := s.lost()+unscheduled(s.pod), s.pod
+	before, had := s.lost()+s.pod.Unscheduled(), s.pod
 	s.pod, s.gone = p, gone
 	if s.lost() == "" {
 		s.asked, s.evicted = false, false
 	}
 	return had == nil || had.Metadata.UID != p.Metadata.UID || had.Spec.NodeName != p.Spec.NodeName ||
-		before != s.lost()+unscheduled(s.pod)
+		before != s.lost()+s.pod.Unscheduled()
 }
 
 // lost returns why the job has lost its pod; empty if it has not.
 func (s *submission) lost() string {
-	if s.pod != nil && s.gone && !s.pod.over() {
-		return cmp.Or(disturbed(s.pod), "somebody deleted its pod")
+	if s.pod != nil && s.gone && !s.pod.Over() {
+		return cmp.Or(s.pod.Disruption(), "somebody deleted its pod")
 	}
-	return disturbed(s.pod)
+	return s.pod.Disruption()
 }
 
 // Submit implements pods.Queuer. A job with a LocalQueue waits for Kueue; others go to the scheduler of the cluster at
@@ -65,7 +64,7 @@ func (e *Engine) Submit(number int, queue string) {
 	if e.submissions == nil {
 		e.submissions, e.byStart, e.queues = map[int]*submission{}, map[string]*submission{}, map[string]bool{}
 		e.calls.Go(func() {
-			for pause(e.ctx, askPeriod) {
+			for api.Pause(e.ctx, askPeriod) {
 				e.explain()
 			}
 		})
@@ -96,7 +95,7 @@ func (e *Engine) Submit(number int, queue string) {
 // submit creates the Job of a submission.
 func (e *Engine) submit(s *submission) error {
 	if err := e.useQueue(s.queue); err != nil {
-		e.Break(unavailable(err))
+		e.Break(Unavailable(err))
 		return nil // the job waits until the run ends
 	}
 	e.mu.Lock()
@@ -148,21 +147,21 @@ func (e *Engine) useQueue(name string) error {
 func (k *cluster) findQueue(ctx context.Context, name string) (version string, err error) {
 	var group struct{ PreferredVersion struct{ GroupVersion string } }
 	hint := "remove queue from the policy to use only the scheduler of the cluster"
-	err = k.do(ctx, call{verb: "get", group: "kueue.x-k8s.io"}, &group)
+	err = k.Do(ctx, api.Call{Verb: "get", Group: "kueue.x-k8s.io"}, &group)
 	version = group.PreferredVersion.GroupVersion
-	if refused(err, http.StatusNotFound) {
+	if api.Refused(err, http.StatusNotFound) {
 		err = errors.New("the cluster has no Kueue")
 	}
 	if err == nil {
-		hint = fmt.Sprintf("kubectl -n %s get localqueues lists the queues", k.namespace)
+		hint = fmt.Sprintf("kubectl -n %s get localqueues lists the queues", k.Namespace.Name)
 		var q workload
-		err = k.do(ctx, call{verb: "get", group: version, resource: "localqueues", namespace: k.namespace, name: name}, &q)
-		if c := condition(q.Status.Conditions, "Active", "False"); c != nil {
+		err = k.Do(ctx, api.Call{Verb: "get", Group: version, Resource: "localqueues", Namespace: k.Namespace.Name, Name: name}, &q)
+		if c := q.Status.Conditions.Find("Active", "False"); c != nil {
 			err = errors.New(c.Message)
 		}
 	}
 	if err != nil {
-		err = &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the queue %q cannot be used: %w", name, err), Hint: hint}
+		err = &engine.Unavailable{Engine: Name, Err: fmt.Errorf("the queue %q cannot be used: %w", name, err), Hint: hint}
 	}
 	return version, err
 }
@@ -191,7 +190,7 @@ func (e *Engine) Placement(number int) (node int, placed bool, why string) {
 	case s.lost() != "" && (s.asked || s.queue == ""):
 		return -1, false, cmp.Or(s.why, s.lost())
 	case s.pod == nil || s.pod.Spec.NodeName == "":
-		return -1, false, cmp.Or(s.why, unscheduled(s.pod))
+		return -1, false, cmp.Or(s.why, s.pod.Unscheduled())
 	}
 	node = slices.Index(e.nodes, s.pod.Spec.NodeName)
 	return node, node >= 0, "the cluster placed it on " + s.pod.Spec.NodeName + ", which is no node of the hardware"
@@ -221,7 +220,7 @@ func (e *Engine) changed(number int) {
 }
 
 // news passes the latest state of a pod to its submission.
-func (e *Engine) news(p *pod, gone bool) {
+func (e *Engine) news(p *api.Pod, gone bool) {
 	e.mu.Lock()
 	s := e.byStart[p.Metadata.Labels[labelStart]]
 	changed := s != nil && s.see(p, gone)
@@ -240,8 +239,8 @@ const askPeriod = 2 * time.Second
 
 // workload is a Workload of Kueue (one for each Job), or a LocalQueue. Keys of JSON match fields in any case.
 type workload struct {
-	Metadata meta
-	Status   struct{ Conditions []statusCondition }
+	Metadata api.Meta
+	Status   struct{ Conditions api.Conditions }
 }
 
 // says returns why the Job waits or was stopped, and whether Kueue has evicted it.
@@ -270,20 +269,20 @@ func (e *Engine) explain() {
 	e.mu.Unlock()
 	of := map[string]*workload{} // by the UID of the Job
 	if queued {
-		found, _, err := all[workload](e.ctx, e.client, call{verb: "list", group: group, resource: "workloads",
-			namespace: e.namespace, query: url.Values{"labelSelector": {labelWorkload}}})
+		found, _, err := api.List[workload](e.ctx, e.Client, api.Call{Verb: "list", Group: group, Resource: "workloads",
+			Namespace: e.Namespace.Name, Query: url.Values{"labelSelector": {labelWorkload}}})
 		for i := range found {
 			of[found[i].Metadata.Labels[labelWorkload]] = &found[i]
 		}
 		if err != nil && e.ctx.Err() == nil {
-			e.Break(unavailable(fmt.Errorf("read the Workloads of Kueue: %w", err)))
+			e.Break(Unavailable(fmt.Errorf("read the Workloads of Kueue: %w", err)))
 		}
 	}
 	for s, bare := range waiting {
 		why, evicted := cmp.Or(of[s.uid], &workload{}).says()
 		vain := false
 		if why == "" && bare {
-			why, vain = e.refusal(s.uid)
+			why, vain = e.Refusal(s.uid)
 		}
 		e.mu.Lock()
 		lost := s.lost() != "" && !s.asked

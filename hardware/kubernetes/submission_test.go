@@ -7,10 +7,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -24,13 +25,13 @@ import (
 )
 
 // ownOrder runs jobs on one node in the order that the cluster chooses, and checks the schedule.
-func ownOrder(t *testing.T, set settings, args policy.Settings, threads int, jobs []scheduler.Job, programs []launch.Job) (
+func ownOrder(t *testing.T, set Settings, args policy.Settings, threads int, jobs []scheduler.Job, programs []launch.Job) (
 	*choices, error) {
 	t.Helper()
 	on := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: threads}}}
 	o := open(t, t.TempDir(), set, on.Nodes, programs...)
 	task := stages.Task{Policy: policy.Policy{Order: pods.Cluster, Settings: args}.Complete(),
-		Hardware: stages.Hardware{Kind: kindName, Settings: &set}, Setup: record.Setup{}}
+		Hardware: stages.Hardware{Kind: Name, Settings: &set}, Setup: record.Setup{}}
 	task.Setup.Cluster = on
 	for i := range jobs {
 		jobs[i].Number, jobs[i].Name, jobs[i].Threads = i, programs[i].Name, max(programs[i].Threads, 1)
@@ -68,38 +69,16 @@ func (c *choices) reasons(job int) (all []string) {
 	return all
 }
 
-// placed makes the scheduler of the fake cluster place at most a number of pods at a time.
-func (f *fakeCluster) placed(most int) {
-	var mu sync.Mutex
-	placed := map[any]bool{} // by name of the pod
-	f.place = func(mine tree) (string, string) {
-		mu.Lock()
-		defer mu.Unlock()
-		held := 0
-		for _, pod := range f.all("pods") {
-			phase := child(pod, "status")["phase"]
-			if placed[metaOf(pod)["name"]] && phase != "Succeeded" && phase != "Failed" {
-				held++
-			}
-		}
-		if held >= most {
-			return "", "0/2 nodes are available: 2 Insufficient cpu."
-		}
-		placed[metaOf(mine)["name"]] = true
-		return "n1", ""
-	}
-}
-
 // Jobs start when the scheduler of the cluster places their pods. The reasons of the decisions come from the cluster.
 func TestClusterDecides(t *testing.T) {
-	f := newFake(t)
-	f.placed(1)
-	f.run = func(context.Context, tree, io.Writer) int {
+	f := apitest.New(t)
+	f.PlaceAtMost(1)
+	f.Run = func(context.Context, tree, io.Writer) int {
 		time.Sleep(100 * time.Millisecond)
 		return 0
 	}
 	dir := t.TempDir()
-	c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, 1, make([]scheduler.Job, 2),
+	c, err := ownOrder(t, Settings{Kubeconfig: f.Kubeconfig(t)}, nil, 1, make([]scheduler.Job, 2),
 		[]launch.Job{jobIn(dir, "a"), jobIn(dir, "b")})
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +91,8 @@ func TestClusterDecides(t *testing.T) {
 	if len(second) != 1 || !strings.Contains(second[0], "the cluster placed it on n; before, it waited: Unschedulable: 0/2") {
 		t.Errorf("%q", second)
 	}
-	eventually(t, "nothing is left", func() bool { return len(f.all("jobs"))+len(f.all("pods")) == 0 })
-	if n := f.called("create jobs"); n != 2 {
+	apitest.Eventually(t, "nothing is left", func() bool { return len(f.All("jobs"))+len(f.All("pods")) == 0 })
+	if n := f.Called("create jobs"); n != 2 {
 		t.Errorf("%d Jobs were made", n)
 	}
 }
@@ -126,18 +105,18 @@ func TestClusterTakesPodsAway(t *testing.T) {
 		"":        "start 0, revoke 0, start 0, finish 0",
 	} {
 		t.Run(want, func(t *testing.T) {
-			f := newFake(t)
+			f := apitest.New(t)
 			var runs atomic.Int32
-			f.run = func(ctx context.Context, pod tree, _ io.Writer) int {
+			f.Run = func(ctx context.Context, pod tree, _ io.Writer) int {
 				if runs.Add(1) > 1 {
 					return 0
 				}
 				time.Sleep(50 * time.Millisecond)
-				f.evict("research", metaOf(pod)["name"].(string))
+				f.Evict("research", apitest.Meta(pod)["name"].(string))
 				<-ctx.Done()
 				return 143
 			}
-			c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL), Checkpoints: checkpoints}, nil, 1,
+			c, err := ownOrder(t, Settings{Kubeconfig: f.Kubeconfig(t), Checkpoints: checkpoints}, nil, 1,
 				make([]scheduler.Job, 1), []launch.Job{jobIn(t.TempDir(), "a")})
 			if err != nil {
 				t.Fatal(err)
@@ -154,75 +133,12 @@ func TestClusterTakesPodsAway(t *testing.T) {
 	}
 }
 
-// kueue acts as Kueue with one queue that admits at most a number of Jobs, in order of arrival. An evicted Job goes to
-// the end of the queue.
-func (f *fakeCluster) kueue(t *testing.T, name string, most int) (evict func()) {
-	f.mu.Lock()
-	f.groups = map[string]string{"kueue.x-k8s.io": "kueue.x-k8s.io/v1beta2"}
-	f.put("ADDED", "localqueues", tree{"metadata": tree{"name": name, "namespace": "research"}})
-	f.mu.Unlock()
-	say := func(job tree, conditions ...any) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.put("ADDED", "workloads", tree{"metadata": tree{"name": metaOf(job)["name"], "namespace": "research",
-			"labels": tree{labelWorkload: metaOf(job)["uid"]}}, "status": tree{"conditions": conditions}})
-	}
-	suspend := func(job tree, is bool) {
-		f.change("jobs", "research", metaOf(job)["name"].(string), func(o tree) { child(o, "spec")["suspend"] = is })
-	}
-	evictions := make(chan bool)
-	go func() {
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-t.Context().Done():
-				return
-			case <-evictions:
-				for _, job := range f.all("jobs") {
-					if child(job, "spec")["suspend"] == false {
-						say(job, tree{"type": "Evicted", "status": "True", "reason": "Preempted",
-							"message": "due to reclamation within the cohort"})
-						suspend(job, true)
-					}
-				}
-				time.Sleep(300 * time.Millisecond)
-			case <-tick.C:
-				var waiting []tree
-				running := 0
-				for _, job := range f.all("jobs") {
-					if child(metaOf(job), "labels")[labelQueue] != name {
-						continue
-					}
-					if child(job, "spec")["suspend"] == false {
-						if !conditionOf(child(job, "status"), "Complete") {
-							running++
-						}
-						continue
-					}
-					waiting = append(waiting, job)
-				}
-				for i, job := range waiting {
-					if running+i < most {
-						say(job, tree{"type": "QuotaReserved", "status": "True"})
-						suspend(job, false)
-					} else {
-						say(job, tree{"type": "QuotaReserved", "status": "False", "reason": "Pending",
-							"message": "insufficient unused quota for cpu"})
-					}
-				}
-			}
-		}
-	}()
-	return func() { evictions <- true }
-}
-
 // Jobs in a queue of Kueue start when Kueue admits them. A Job that Kueue evicts is paused and stays in the queue.
 func TestKueueDecides(t *testing.T) {
-	f := newFake(t)
-	evict := f.kueue(t, "team-a", 1)
+	f := apitest.New(t)
+	evict := f.StartKueue(t, "team-a", 1)
 	var runs atomic.Int32
-	f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
+	f.Run = func(ctx context.Context, _ tree, _ io.Writer) int {
 		if runs.Add(1) == 1 {
 			time.Sleep(50 * time.Millisecond)
 			evict()
@@ -233,7 +149,7 @@ func TestKueueDecides(t *testing.T) {
 		return 0
 	}
 	dir := t.TempDir()
-	c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL), Checkpoints: "host:/c"},
+	c, err := ownOrder(t, Settings{Kubeconfig: f.Kubeconfig(t), Checkpoints: "host:/c"},
 		policy.Settings{"queues": []schema.Setting{{Name: "ann", Value: "team-a"}}}, 2,
 		[]scheduler.Job{{User: "ann"}, {User: "ann"}}, []launch.Job{jobIn(dir, "a"), jobIn(dir, "b")})
 	if err != nil {
@@ -247,21 +163,21 @@ func TestKueueDecides(t *testing.T) {
 		!strings.Contains(c.story(), fmt.Sprintf("start %[1]d, pause %[1]d", first)) {
 		t.Errorf("%s: %s", c.story(), text)
 	}
-	if n := f.called("create jobs"); n != 2 {
+	if n := f.Called("create jobs"); n != 2 {
 		t.Errorf("%d Jobs were made for two", n)
 	}
 }
 
 // If the cluster permanently refuses the pods of a job, the job fails with the reason, also when the cluster decides.
 func TestClusterRefusesPods(t *testing.T) {
-	f := newFake(t)
-	f.refuse = func(what, _ string) *fakeRefusal {
+	f := apitest.New(t)
+	f.Refuse = func(what, _ string) *apitest.Refusal {
 		if what != "create pods" {
 			return nil
 		}
-		return &fakeRefusal{code: 403, reason: "Forbidden", message: "pods is forbidden: violates PodSecurity"}
+		return &apitest.Refusal{Code: 403, Reason: "Forbidden", Message: "pods is forbidden: violates PodSecurity"}
 	}
-	c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, 1, make([]scheduler.Job, 1),
+	c, err := ownOrder(t, Settings{Kubeconfig: f.Kubeconfig(t)}, nil, 1, make([]scheduler.Job, 1),
 		[]launch.Job{jobIn(t.TempDir(), "a")})
 	if err != nil {
 		t.Fatal(err)
@@ -274,11 +190,11 @@ func TestClusterRefusesPods(t *testing.T) {
 // A missing queue ends the run with an error and a hint.
 func TestNoQueue(t *testing.T) {
 	for want, with := range map[string]bool{"the cluster has no Kueue": false, `localqueues "team-b" not found`: true} {
-		f := newFake(t)
+		f := apitest.New(t)
 		if with {
-			f.kueue(t, "team-a", 1)
+			f.StartKueue(t, "team-a", 1)
 		}
-		_, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, policy.Settings{"queue": "team-b"}, 1,
+		_, err := ownOrder(t, Settings{Kubeconfig: f.Kubeconfig(t)}, policy.Settings{"queue": "team-b"}, 1,
 			make([]scheduler.Job, 1), []launch.Job{jobIn(t.TempDir(), "a")})
 		var missing *engine.Unavailable
 		if !errors.As(err, &missing) || !strings.Contains(err.Error(), want) || missing.Hint == "" {
@@ -289,13 +205,13 @@ func TestNoQueue(t *testing.T) {
 
 // The cluster may place jobs for which the hardware has no room yet. They start when others have ended.
 func TestMoreThanTheHardware(t *testing.T) {
-	f := newFake(t)
-	f.run = func(context.Context, tree, io.Writer) int {
+	f := apitest.New(t)
+	f.Run = func(context.Context, tree, io.Writer) int {
 		time.Sleep(200 * time.Millisecond)
 		return 0
 	}
 	dir := t.TempDir()
-	c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, 1, make([]scheduler.Job, 2),
+	c, err := ownOrder(t, Settings{Kubeconfig: f.Kubeconfig(t)}, nil, 1, make([]scheduler.Job, 2),
 		[]launch.Job{jobIn(dir, "a"), jobIn(dir, "b")})
 	if err != nil {
 		t.Fatal(err)

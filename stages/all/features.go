@@ -29,6 +29,7 @@ import (
 	_ "github.com/tfexp/tfexp/cmd/tfexp/workloads"
 	_ "github.com/tfexp/tfexp/hardware/docker"
 	_ "github.com/tfexp/tfexp/hardware/kubernetes"
+	_ "github.com/tfexp/tfexp/hardware/kubernetes/tasks"
 	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/slurm"
 	_ "github.com/tfexp/tfexp/results/table/parquet"

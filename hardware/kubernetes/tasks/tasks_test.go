@@ -1,4 +1,4 @@
-package kubernetes
+package tasks
 
 import (
 	"context"
@@ -14,28 +14,33 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
+
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
 // arrayOf returns an array of tasks in a folder that its pods see.
-func arrayOf(t *testing.T, f *fakeCluster, tasks ...int) engine.Array {
+func arrayOf(t *testing.T, f *apitest.Cluster, tasks ...int) engine.Array {
 	dir := filepath.Join(t.TempDir(), "array")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return engine.Array{Dir: dir, Name: "tfexp-Sweep", Command: []string{"/bin/tfexp", "task", filepath.Dir(dir)}, Tasks: tasks,
-		Threads: 1, Args: map[string]string{"kubeconfig": kubeconfigOf(t, f.URL), "image": "tfexp:1", "volume": "claim:results",
+		Threads: 1, Args: map[string]string{"kubeconfig": f.Kubeconfig(t), "image": "tfexp:1", "volume": "claim:results",
 			"folder": filepath.Dir(filepath.Dir(dir))}}
 }
 
 // containerOf is the container of a pod.
-func containerOf(pod tree) tree { return anys(child(pod, "spec")["containers"])[0].(tree) }
+func containerOf(pod tree) tree {
+	return apitest.Elements(apitest.Child(pod, "spec")["containers"])[0].(tree)
+}
 
 // taskOf returns the command of a task. $(JOB_COMPLETION_INDEX) is replaced as a node does it.
 func taskOf(pod tree) string {
-	index, _ := child(metaOf(pod), "annotations")[annotationIndex].(string)
+	index, _ := apitest.Child(apitest.Meta(pod), "annotations")[api.IndexAnnotation].(string)
 	var words []string
-	for _, word := range anys(containerOf(pod)["command"]) {
+	for _, word := range apitest.Elements(containerOf(pod)["command"]) {
 		words = append(words, strings.ReplaceAll(word.(string), "$(JOB_COMPLETION_INDEX)", index))
 	}
 	return strings.Join(words, " ")
@@ -44,17 +49,17 @@ func taskOf(pod tree) string {
 // An array becomes an indexed Job. Each task runs once, with the requested number at once. A failed task writes the
 // reason into its file.
 func TestTasks(t *testing.T) {
-	f := newFake(t)
+	f := apitest.New(t)
 	var mu sync.Mutex
 	var commands []string
 	running, most := 0, 0
 	gate := make(chan bool)
-	f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+	f.Run = func(ctx context.Context, pod tree, out io.Writer) int {
 		mu.Lock()
 		commands, running = append(commands, taskOf(pod)), running+1
 		most = max(most, running)
 		mu.Unlock()
-		if index := child(metaOf(pod), "annotations")[annotationIndex]; !strings.HasSuffix(taskOf(pod), " look") {
+		if index := apitest.Child(apitest.Meta(pod), "annotations")[api.IndexAnnotation]; !strings.HasSuffix(taskOf(pod), " look") {
 			select {
 			case <-gate:
 			case <-ctx.Done():
@@ -94,10 +99,10 @@ func TestTasks(t *testing.T) {
 		t.Errorf("alive %s", got)
 	}
 	gate <- true
-	eventually(t, "a task less", func() bool { return len(strings.Fields(alive())) == 2 })
+	apitest.Eventually(t, "a task less", func() bool { return len(strings.Fields(alive())) == 2 })
 	gate <- true
 	gate <- true
-	eventually(t, "no task", func() bool { return alive() == "[]" })
+	apitest.Eventually(t, "no task", func() bool { return alive() == "[]" })
 	slices.Sort(commands)
 	own := "/bin/tfexp task " + filepath.Dir(a.Dir) + " 0,4,7 "
 	if want := []string{own + "0", own + "1", own + "2", own + "look"}; !slices.Equal(commands, want) || most > 2 {
@@ -109,15 +114,15 @@ func TestTasks(t *testing.T) {
 	if err := b.Forget(t.Context(), []string{id}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "nothing is left", func() bool { return len(f.all("jobs"))+len(f.all("pods")) == 0 })
+	apitest.Eventually(t, "nothing is left", func() bool { return len(f.All("jobs"))+len(f.All("pods")) == 0 })
 }
 
 // The cluster replaces an evicted pod. If a pod of a Job can never start, the tasks of the Job are lost, with the
 // reason. Cancelled tasks end.
 func TestTasksAreLost(t *testing.T) {
-	f := newFake(t)
+	f := apitest.New(t)
 	started := make(chan tree, 10)
-	f.run = func(ctx context.Context, pod tree, _ io.Writer) int {
+	f.Run = func(ctx context.Context, pod tree, _ io.Writer) int {
 		started <- pod
 		<-ctx.Done()
 		return 143
@@ -139,7 +144,7 @@ func TestTasksAreLost(t *testing.T) {
 		return len(all[id])
 	}
 	id := submit()
-	f.evict("research", metaOf(<-started)["name"].(string))
+	f.Evict("research", apitest.Meta(<-started)["name"].(string))
 	<-started
 	if alive(id) != 1 {
 		t.Error("the evicted task is lost")
@@ -147,11 +152,11 @@ func TestTasksAreLost(t *testing.T) {
 	if err := b.Cancel(t.Context(), []string{id}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the end of cancelled tasks", func() bool { return alive(id) == 0 && len(f.all("pods")) == 0 })
+	apitest.Eventually(t, "the end of cancelled tasks", func() bool { return alive(id) == 0 && len(f.All("pods")) == 0 })
 
-	f.wait = func(tree) (string, string) { return "ErrImageNeverPull", "the image is not on the node" }
+	f.Wait = func(tree) (string, string) { return "ErrImageNeverPull", "the image is not on the node" }
 	id = submit()
-	eventually(t, "the loss of the task", func() bool { return alive(id) == 0 })
+	apitest.Eventually(t, "the loss of the task", func() bool { return alive(id) == 0 })
 	if text, _ := os.ReadFile(filepath.Join(a.Dir, "task-3.out")); !strings.Contains(string(text), "ErrImageNeverPull: the image") {
 		t.Errorf("%q", text)
 	}
@@ -163,19 +168,19 @@ func TestTasksWait(t *testing.T) {
 	before := roomPatience
 	roomPatience = 100 * time.Millisecond
 	t.Cleanup(func() { roomPatience = before })
-	f := newFake(t)
-	f.place = func(tree) (string, string) { return "", "0/2 nodes are available: 2 Insufficient cpu." }
+	f := apitest.New(t)
+	f.Place = func(tree) (string, string) { return "", "0/2 nodes are available: 2 Insufficient cpu." }
 	a := arrayOf(t, f, 5)
 	var b BatchSystem
 	waits, err := b.Check(t.Context(), a)
 	if want := "Unschedulable: 0/2 nodes are available: 2 Insufficient cpu."; err != nil || waits != want {
 		t.Errorf("%q, %v", waits, err)
 	}
-	eventually(t, "nothing is left", func() bool { return len(f.all("jobs"))+len(f.all("pods")) == 0 })
+	apitest.Eventually(t, "nothing is left", func() bool { return len(f.All("jobs"))+len(f.All("pods")) == 0 })
 
-	f.place = func(pod tree) (string, string) { return "n1", "" }
+	f.Place = func(pod tree) (string, string) { return "n1", "" }
 	path := filepath.Join(a.Dir, "task-5.out")
-	f.run = func(context.Context, tree, io.Writer) int {
+	f.Run = func(context.Context, tree, io.Writer) int {
 		os.WriteFile(path, []byte("begins\n"), 0o644)
 		return 137
 	}
@@ -187,7 +192,7 @@ func TestTasksWait(t *testing.T) {
 		alive, err := b.UnfinishedTasks(t.Context(), []string{id})
 		return err == nil && len(alive[id]) == 0
 	}
-	eventually(t, "the task has ended", ended)
+	apitest.Eventually(t, "the task has ended", ended)
 	again, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) // as the next pod of the task does
 	if err != nil {
 		t.Fatal(err)
@@ -206,44 +211,44 @@ func TestTasksWait(t *testing.T) {
 
 // Mistakes in an array are reported before it is submitted, with a remedy.
 func TestTasksThatCannotRun(t *testing.T) {
-	forbidden := func(what, _ string) *fakeRefusal {
+	forbidden := func(what, _ string) *apitest.Refusal {
 		if what != "create jobs" {
 			return nil
 		}
-		return &fakeRefusal{code: 403, reason: "Forbidden", message: "User cannot create resource jobs"}
+		return &apitest.Refusal{Code: 403, Reason: "Forbidden", Message: "User cannot create resource jobs"}
 	}
 	for _, c := range []struct {
 		name, want string
-		change     func(f *fakeCluster, a *engine.Array)
+		change     func(f *apitest.Cluster, a *engine.Array)
 	}{
-		{"no image", "--with image=NAME", func(_ *fakeCluster, a *engine.Array) { delete(a.Args, "image") }},
-		{"no volume", "--with volume=claim:NAME", func(_ *fakeCluster, a *engine.Array) { delete(a.Args, "volume") }},
-		{"wrong volume", "write claim:NAME or host:/folder", func(_ *fakeCluster, a *engine.Array) { a.Args["volume"] = "nfs" }},
-		{"elsewhere", "is not on the volume", func(_ *fakeCluster, a *engine.Array) { a.Args["folder"] = "/other" }},
-		{"unknown", `arguments are "context", "folder"`, func(_ *fakeCluster, a *engine.Array) { a.Args["partition"] = "gpu" }},
-		{"pull", `use "always", "missing" or "never"`, func(_ *fakeCluster, a *engine.Array) { a.Args["image_pull"] = "x" }},
-		{"memory", "not a size like 4Gi", func(_ *fakeCluster, a *engine.Array) { a.Args["memory"] = "much" }},
-		{"large", "no node of the cluster is as large as a task: map[cpu:1 memory:9Gi]", func(_ *fakeCluster, a *engine.Array) {
+		{"no image", "--with image=NAME", func(_ *apitest.Cluster, a *engine.Array) { delete(a.Args, "image") }},
+		{"no volume", "--with volume=claim:NAME", func(_ *apitest.Cluster, a *engine.Array) { delete(a.Args, "volume") }},
+		{"wrong volume", "write claim:NAME or host:/folder", func(_ *apitest.Cluster, a *engine.Array) { a.Args["volume"] = "nfs" }},
+		{"elsewhere", "is not on the volume", func(_ *apitest.Cluster, a *engine.Array) { a.Args["folder"] = "/other" }},
+		{"unknown", `arguments are "context", "folder"`, func(_ *apitest.Cluster, a *engine.Array) { a.Args["partition"] = "gpu" }},
+		{"pull", `use "always", "missing" or "never"`, func(_ *apitest.Cluster, a *engine.Array) { a.Args["image_pull"] = "x" }},
+		{"memory", "not a size like 4Gi", func(_ *apitest.Cluster, a *engine.Array) { a.Args["memory"] = "much" }},
+		{"large", "no node of the cluster is as large as a task: map[cpu:1 memory:9Gi]", func(_ *apitest.Cluster, a *engine.Array) {
 			a.Args["memory"] = "9Gi"
 		}},
-		{"labels", "not like pool=cpu", func(_ *fakeCluster, a *engine.Array) { a.Args["node_selector"] = "pool" }},
-		{"processes", "only simulated cells", func(_ *fakeCluster, a *engine.Array) { a.Whole = true }},
-		{"no permission", "no permission to create jobs", func(f *fakeCluster, _ *engine.Array) { f.refuse = forbidden }},
-		{"image is missing", "the pods of the tasks cannot start: ErrImageNeverPull", func(f *fakeCluster, _ *engine.Array) {
-			f.wait = func(tree) (string, string) { return "ErrImageNeverPull", "not there" }
+		{"labels", "not like pool=cpu", func(_ *apitest.Cluster, a *engine.Array) { a.Args["node_selector"] = "pool" }},
+		{"processes", "only simulated cells", func(_ *apitest.Cluster, a *engine.Array) { a.Whole = true }},
+		{"no permission", "no permission to create jobs", func(f *apitest.Cluster, _ *engine.Array) { f.Refuse = forbidden }},
+		{"image is missing", "the pods of the tasks cannot start: ErrImageNeverPull", func(f *apitest.Cluster, _ *engine.Array) {
+			f.Wait = func(tree) (string, string) { return "ErrImageNeverPull", "not there" }
 		}},
-		{"folder is another one", "a test pod cannot use the results folder: Error: read the cells", func(f *fakeCluster, _ *engine.Array) {
-			f.run = func(_ context.Context, _ tree, out io.Writer) int {
+		{"folder is another one", "a test pod cannot use the results folder: Error: read the cells", func(f *apitest.Cluster, _ *engine.Array) {
+			f.Run = func(_ context.Context, _ tree, out io.Writer) int {
 				fmt.Fprintln(out, "Error: read the cells of a task: no such file")
 				return 1
 			}
 		}},
-		{"no tfexp", `has no program that can be executed as "/bin/tfexp"`, func(f *fakeCluster, _ *engine.Array) {
-			f.run = func(context.Context, tree, io.Writer) int { return 127 }
+		{"no tfexp", `has no program that can be executed as "/bin/tfexp"`, func(f *apitest.Cluster, _ *engine.Array) {
+			f.Run = func(context.Context, tree, io.Writer) int { return 127 }
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newFake(t)
+			f := apitest.New(t)
 			a := arrayOf(t, f, 0)
 			a.Args = maps.Clone(a.Args)
 			c.change(f, &a)
@@ -252,7 +257,7 @@ func TestTasksThatCannotRun(t *testing.T) {
 			if !errors.As(err, &missing) || !strings.Contains(err.Error(), c.want) || missing.Hint == "" {
 				t.Errorf("%v", err)
 			}
-			eventually(t, "nothing is left", func() bool { return len(f.all("jobs"))+len(f.all("pods")) == 0 })
+			apitest.Eventually(t, "nothing is left", func() bool { return len(f.All("jobs"))+len(f.All("pods")) == 0 })
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package kubernetes
+package api
 
 import (
 	"context"
@@ -65,7 +65,7 @@ echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","s
 		"    exec:\n      apiVersion: client.authentication.k8s.io/v1\n      command: " + plugin +
 			"\n      args: [two]\n      env: [{name: GREETING, value: one}]\n": "Bearer one-two",
 	} {
-		a, err := find(configWith(t, s.URL, user), "")
+		a, err := FindAccess(configWith(t, s.URL, user), "")
 		if err != nil {
 			t.Errorf("%s: %v", user, err)
 			continue
@@ -73,7 +73,7 @@ echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","s
 		if a.Namespace != "research" || a.Server != s.URL {
 			t.Errorf("%+v", a)
 		}
-		if err := a.dial().do(context.Background(), call{verb: "get"}, nil); err != nil || got != want {
+		if err := a.Dial().Do(context.Background(), Call{Verb: "get"}, nil); err != nil || got != want {
 			t.Errorf("%s: %q, %v", user, got, err)
 		}
 	}
@@ -99,13 +99,13 @@ echo '{"kind":"ExecCredential","status":{"token":"'$(cat '`+dir+`/times')'"}}'
 `), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	a, err := find(configWith(t, s.URL, "    exec: {apiVersion: client.authentication.k8s.io/v1, command: "+plugin+"}\n"), "")
+	a, err := FindAccess(configWith(t, s.URL, "    exec: {apiVersion: client.authentication.k8s.io/v1, command: "+plugin+"}\n"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := a.dial()
+	c := a.Dial()
 	for range 2 {
-		if err := c.do(t.Context(), call{verb: "create", body: 7}, nil); err != nil {
+		if err := c.Do(t.Context(), Call{Verb: "create", Body: 7}, nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -117,7 +117,7 @@ echo '{"kind":"ExecCredential","status":{"token":"'$(cat '`+dir+`/times')'"}}'
 	if _, err := a.login(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.do(t.Context(), call{verb: "get"}, nil); !refused(err, http.StatusUnauthorized) || len(seen) != 2 {
+	if err := c.Do(t.Context(), Call{Verb: "get"}, nil); !Refused(err, http.StatusUnauthorized) || len(seen) != 2 {
 		t.Errorf("%v after %q", err, seen)
 	}
 }
@@ -132,7 +132,7 @@ func TestRefusedAccess(t *testing.T) {
 		"    client-certificate-data: '!'\n":                                                             "client-certificate-data",
 		"    client-certificate: missing.pem\n    client-key: missing.pem\n":                             "client-certificate",
 	} {
-		if _, err := find(configWith(t, "http://127.0.0.1:1", user), ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FindAccess(configWith(t, "http://127.0.0.1:1", user), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", user, err, want)
 		}
 	}
@@ -141,15 +141,15 @@ func TestRefusedAccess(t *testing.T) {
 		"there":  `no context "there"; its contexts: here, broken`,
 		"broken": `no server for the cluster "missing"`,
 	} {
-		if _, err := find(path, context); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FindAccess(path, context); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", context, err, want)
 		}
 	}
-	if _, err := find(filepath.Join(t.TempDir(), "none"), ""); err == nil {
+	if _, err := FindAccess(filepath.Join(t.TempDir(), "none"), ""); err == nil {
 		t.Error("a missing kubeconfig is read")
 	}
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
-	if _, err := find("", ""); err != errNoCluster {
+	if _, err := FindAccess("", ""); err != ErrNoCluster {
 		t.Errorf("without a cluster: %v", err)
 	}
 }
@@ -159,7 +159,7 @@ func TestSeveralFiles(t *testing.T) {
 	one := configWith(t, "http://one", "    token: one\n")
 	two := configWith(t, "http://two", "    token: two\n")
 	t.Setenv("KUBECONFIG", one+string(os.PathListSeparator)+two)
-	a, err := find("", "")
+	a, err := FindAccess("", "")
 	if err != nil || a.Server != "http://one" {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -168,12 +168,12 @@ func TestSeveralFiles(t *testing.T) {
 func TestQuantities(t *testing.T) {
 	for text, want := range map[string]float64{"": 0, "2": 2, "1500m": 1.5, "16Gi": 16 << 30, "1e3": 1000, "128M": 128e6,
 		"24632892Ki": 24632892 << 10, "100k": 1e5} {
-		if got, err := quantity(text); err != nil || got != want {
+		if got, err := Quantity(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"x", "1x", "Gi", "1 Gi", "NaN"} {
-		if got, err := quantity(text); err == nil {
+		if got, err := Quantity(text); err == nil {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

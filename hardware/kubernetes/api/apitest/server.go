@@ -1,4 +1,4 @@
-package kubernetes
+package apitest
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 )
 
 // serve answers one request.
-func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
+func (f *Cluster) serve(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	away := f.away
 	f.mu.Unlock()
@@ -27,7 +27,7 @@ func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.URL.Path == "/api/v1":
 		resources := []any{tree{"name": "pods"}}
-		if !f.old {
+		if !f.Old {
 			resources = append(resources, tree{"name": "pods/resize"})
 		}
 		reply(w, http.StatusOK, tree{"kind": "APIResourceList", "resources": resources})
@@ -37,7 +37,7 @@ func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(parts) == 2 { // a group of the API
-		if version := f.groups[parts[1]]; version != "" {
+		if version := f.Groups[parts[1]]; version != "" {
 			reply(w, http.StatusOK, tree{"preferredVersion": tree{"groupVersion": version}})
 		} else {
 			problem(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource")
@@ -73,13 +73,13 @@ func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	f.calls = append(f.calls, what)
-	refuse := f.refuse
+	refuse := f.Refuse
 	f.mu.Unlock()
 	if refused := refuse(what, name); refused != nil {
-		if refused.retryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(refused.retryAfter))
+		if refused.RetryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(refused.RetryAfter))
 		}
-		problem(w, refused.code, refused.reason, refused.message)
+		problem(w, refused.Code, refused.Reason, refused.Message)
 		return
 	}
 	match := selectedBy(q.Get("labelSelector"), q.Get("fieldSelector"), namespace)
@@ -90,7 +90,7 @@ func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 		f.watch(w, r, resource, match)
 	case verb == "list":
 		f.list(w, resource, match)
-	case f.lose(what):
+	case f.Lose(what):
 		f.serveObject(httptest.NewRecorder(), r, verb, resource, namespace, name)
 		panic(http.ErrAbortHandler)
 	default:
@@ -98,7 +98,7 @@ func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *fakeCluster) list(w http.ResponseWriter, resource string, match func(tree) bool) {
+func (f *Cluster) list(w http.ResponseWriter, resource string, match func(tree) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	items := []any{}
@@ -111,13 +111,13 @@ func (f *fakeCluster) list(w http.ResponseWriter, resource string, match func(tr
 }
 
 // serveObject answers a request about one object.
-func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, resource, namespace, name string) {
+func (f *Cluster) serveObject(w http.ResponseWriter, r *http.Request, verb, resource, namespace, name string) {
 	var body tree
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if verb == "create" {
-		m := metaOf(body)
+		m := Meta(body)
 		m["namespace"] = namespace
 		key := placeOf(resource, body)
 		if f.objects[key] != nil {
@@ -138,10 +138,10 @@ func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, 
 	case "patch":
 		patched := copied(o)
 		if strings.HasSuffix(r.URL.Path, "/resize") { // the pod has only one container
-			asked := anys(child(body, "spec")["containers"])[0].(tree)["resources"]
-			anys(child(patched, "spec")["containers"])[0].(tree)["resources"] = asked
-			if f.infeasible != "" {
-				setCondition(child(patched, "status"), "PodResizePending", "Infeasible", f.infeasible)
+			asked := Elements(Child(body, "spec")["containers"])[0].(tree)["resources"]
+			Elements(Child(patched, "spec")["containers"])[0].(tree)["resources"] = asked
+			if f.Infeasible != "" {
+				SetCondition(Child(patched, "status"), "PodResizePending", "Infeasible", f.Infeasible)
 			}
 		} else {
 			merge(patched, body)
@@ -162,7 +162,7 @@ func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, 
 		}
 		for key, pod := range maps.Clone(f.objects) {
 			if strings.HasPrefix(key, "pods/"+namespace+"/") && resource == "jobs" &&
-				child(metaOf(pod), "labels")["batch.kubernetes.io/job-name"] == name {
+				Child(Meta(pod), "labels")["batch.kubernetes.io/job-name"] == name {
 				f.end(pod)
 			}
 		}
@@ -174,8 +174,8 @@ func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, 
 // changesTemplate reports whether a patch changes the pod template of a Job that is not suspended or has been started.
 // Kubernetes refuses such a patch.
 func changesTemplate(before, after tree) bool {
-	open := child(before, "spec")["suspend"] == true && child(before, "status")["startTime"] == nil
-	return !open && fmt.Sprint(child(before, "spec")["template"]) != fmt.Sprint(child(after, "spec")["template"])
+	open := Child(before, "spec")["suspend"] == true && Child(before, "status")["startTime"] == nil
+	return !open && fmt.Sprint(Child(before, "spec")["template"]) != fmt.Sprint(Child(after, "spec")["template"])
 }
 
 // merge applies a JSON merge patch to an object.
@@ -185,7 +185,7 @@ func merge(o, patch tree) {
 		case nil:
 			delete(o, name)
 		case tree:
-			merge(child(o, name), value)
+			merge(Child(o, name), value)
 		default:
 			o[name] = value
 		}
@@ -193,7 +193,7 @@ func merge(o, patch tree) {
 }
 
 // watch sends all changes after a version, until the test breaks the streams.
-func (f *fakeCluster) watch(w http.ResponseWriter, r *http.Request, resource string, match func(tree) bool) {
+func (f *Cluster) watch(w http.ResponseWriter, r *http.Request, resource string, match func(tree) bool) {
 	version, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	out := json.NewEncoder(w)
 	f.mu.Lock()
@@ -206,7 +206,7 @@ func (f *fakeCluster) watch(w http.ResponseWriter, r *http.Request, resource str
 	}
 	for {
 		f.mu.Lock()
-		var news []fakeChange
+		var news []change
 		for _, c := range f.changes {
 			if c.version > version && c.resource == resource && match(c.object) {
 				news = append(news, c)
@@ -232,7 +232,7 @@ func (f *fakeCluster) watch(w http.ResponseWriter, r *http.Request, resource str
 }
 
 // serveLog answers with the log of a pod's container.
-func (f *fakeCluster) serveLog(w http.ResponseWriter, r *http.Request, name string) {
+func (f *Cluster) serveLog(w http.ResponseWriter, r *http.Request, name string) {
 	q := r.URL.Query()
 	since, _ := time.Parse(time.RFC3339Nano, q.Get("sinceTime"))
 	f.mu.Lock()
@@ -276,12 +276,12 @@ func (f *fakeCluster) serveLog(w http.ResponseWriter, r *http.Request, name stri
 // selectedBy returns a function that reports whether an object matches the selectors of a request.
 func selectedBy(labels, fields, namespace string) func(tree) bool {
 	return func(o tree) bool {
-		if namespace != "" && metaOf(o)["namespace"] != namespace {
+		if namespace != "" && Meta(o)["namespace"] != namespace {
 			return false
 		}
 		for part := range strings.SplitSeq(labels, ",") {
 			key, value, equal := strings.Cut(part, "=")
-			if have, ok := child(metaOf(o), "labels")[key]; part != "" && (!ok || equal && have != strings.TrimPrefix(value, "=")) {
+			if have, ok := Child(Meta(o), "labels")[key]; part != "" && (!ok || equal && have != strings.TrimPrefix(value, "=")) {
 				return false
 			}
 		}

@@ -1,6 +1,5 @@
-// Tasks runs arrays of tasks as indexed Jobs: the cells of tfexp run --on kubernetes.
-
-package kubernetes
+// Package tasks runs arrays of tasks as indexed Jobs of a Kubernetes cluster: the cells of tfexp run --on kubernetes.
+package tasks
 
 import (
 	"bytes"
@@ -18,11 +17,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/kubernetes"
+
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
+
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/results/folder"
 )
+
+func init() {
+	kubernetes.Kind.Batch = func() engine.Batch { return BatchSystem{} }
+}
 
 // BatchSystem is the batch system of a cluster: an array of tasks is an indexed Job.
 type BatchSystem struct{}
@@ -35,7 +41,6 @@ const (
 	labelTasks        = "tfexp.dev/tasks"
 	annotationTasks   = "tfexp.dev/task-numbers"
 	annotationTaskDir = "tfexp.dev/task-folder"
-	annotationIndex   = "batch.kubernetes.io/job-completion-index"
 	// endedLife is how long the cluster keeps an ended Job if tfexp does not remove it.
 	endedLife = 10 * time.Minute
 )
@@ -45,7 +50,7 @@ var roomPatience = 10 * time.Second
 
 // taskPods describes the pods of an array, by the arguments --with NAME=VALUE.
 type taskPods struct {
-	settings
+	kubernetes.Settings
 	engine.Array
 	volume                 tree
 	folder, program, queue string
@@ -76,10 +81,10 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 		return nil, errors.New("the image of the tasks is missing: --with image=NAME")
 	case volume == "":
 		return nil, errors.New("the volume with the folder of results is missing: --with volume=claim:NAME")
-	case pulls[p.Pull] == "":
-		return nil, fmt.Errorf("--with image_pull=%s: use %s", p.Pull, schema.OneOf(slices.Sorted(maps.Keys(pulls))))
+	case kubernetes.PullPolicies[p.Pull] == "":
+		return nil, fmt.Errorf("--with image_pull=%s: use %s", p.Pull, schema.OneOf(slices.Sorted(maps.Keys(kubernetes.PullPolicies))))
 	}
-	v, readOnly, err := parseVolume(volume)
+	v, readOnly, err := kubernetes.ParseVolume(volume)
 	if p.volume = v; err != nil || readOnly {
 		return nil, fmt.Errorf("--with volume=%s: write claim:NAME or host:/folder, without :ro", volume)
 	}
@@ -91,7 +96,7 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 			"the volume (--with folder=/path), and a folder below it for results (--out)", filepath.Dir(a.Dir))
 	}
 	if memory != "" {
-		if n, err := quantity(memory); err != nil || n <= 0 {
+		if n, err := api.Quantity(memory); err != nil || n <= 0 {
 			return nil, fmt.Errorf("--with memory=%s is not a size like 4Gi", memory)
 		}
 		p.size["memory"] = memory
@@ -110,31 +115,29 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 // "$(JOB_COMPLETION_INDEX)", or "look" to check the folder only.
 func (p *taskPods) job(name, argument string, pods int) tree {
 	numbers := strings.Join(schema.Each(p.Tasks, strconv.Itoa), ",")
-	command := schema.Each(append([]string{p.program}, p.Command[1:]...), literally)
-	safe := tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}}
-	if user := os.Getuid(); user > 0 { // the owner of the results folder
-		safe["runAsUser"], safe["runAsGroup"] = user, os.Getgid()
-	}
+	command := schema.Each(append([]string{p.program}, p.Command[1:]...), kubernetes.Literally)
 	p.volume["name"] = "results"
-	spec := p.pod(tree{
-		"name": containerName, "image": p.Image, "imagePullPolicy": pulls[p.Pull], "securityContext": safe,
+	spec := p.Pod(p.Image, tree{
 		"command": append(command, numbers, argument), "terminationMessagePolicy": "FallbackToLogsOnError",
-		"resources":    resources{Requests: p.size, Limits: p.size},
+		"resources":    api.Resources{Requests: p.size, Limits: p.size},
 		"volumeMounts": []tree{{"name": "results", "mountPath": p.folder}},
 	}, []tree{p.volume})
-	m := meta{Name: name, Labels: map[string]string{labelManager: "tfexp", labelTasks: name},
-		Annotations: map[string]string{annotationFolder: filepath.Dir(p.Dir), annotationTasks: numbers,
+	if user := os.Getuid(); user > 0 { // the owner of the results folder
+		spec["securityContext"] = tree{"runAsUser": user, "runAsGroup": os.Getgid()}
+	}
+	m := api.Meta{Name: name, Labels: map[string]string{kubernetes.LabelManager: "tfexp", labelTasks: name},
+		Annotations: map[string]string{kubernetes.AnnotationFolder: filepath.Dir(p.Dir), annotationTasks: numbers,
 			annotationTaskDir: p.Dir}}
-	inner := meta{Labels: maps.Clone(m.Labels), Annotations: m.Annotations}
+	inner := api.Meta{Labels: maps.Clone(m.Labels), Annotations: m.Annotations}
 	if p.queue != "" {
-		m.Labels[labelQueue] = p.queue
+		m.Labels[api.QueueLabel] = p.queue
 	}
 	atOnce := cmp.Or(min(pods, p.AtOnce), pods)
 	taken := []tree{{"type": "DisruptionTarget", "status": "True"}} // if the cluster takes a pod away, the Job replaces it
-	return tree{"apiVersion": batch, "kind": "Job", "metadata": m, "spec": tree{
+	return tree{"apiVersion": api.BatchGroup, "kind": "Job", "metadata": m, "spec": tree{
 		"completionMode": "Indexed", "completions": pods, "parallelism": atOnce, "suspend": p.queue != "",
-		"backoffLimitPerIndex": 0, "activeDeadlineSeconds": seconds(p.Deadline),
-		"ttlSecondsAfterFinished": seconds(endedLife),
+		"backoffLimitPerIndex": 0, "activeDeadlineSeconds": int(p.Deadline.Seconds()),
+		"ttlSecondsAfterFinished": int(endedLife.Seconds()),
 		"podFailurePolicy":        tree{"rules": []tree{{"action": "Ignore", "onPodConditions": taken}}},
 		"template":                tree{"metadata": inner, "spec": spec},
 	}}
@@ -142,17 +145,17 @@ func (p *taskPods) job(name, argument string, pods int) tree {
 
 // arrayName returns a new name for the Job of an array.
 func arrayName(a engine.Array) string {
-	return "tfexp-" + strings.ToLower(rand.Text()[:8]) + "-" + nameOf(strings.TrimPrefix(a.Name, "tfexp-"))
+	return "tfexp-" + strings.ToLower(rand.Text()[:8]) + "-" + kubernetes.ObjectName(strings.TrimPrefix(a.Name, "tfexp-"))
 }
 
 // openArray reads the arguments of an array and connects to its cluster.
-func openArray(a engine.Array) (*taskPods, *cluster, error) {
+func openArray(a engine.Array) (*taskPods, api.Namespace, error) {
 	p, err := readTaskPods(a)
 	if err != nil {
-		return nil, nil, &engine.Unavailable{Engine: kindName, Err: err, Hint: tasksHint}
+		return nil, api.Namespace{}, &engine.Unavailable{Engine: kubernetes.Name, Err: err, Hint: tasksHint}
 	}
-	k, err := connect(&p.settings)
-	return p, k, unavailable(err)
+	k, err := p.Connect()
+	return p, k, kubernetes.Unavailable(err)
 }
 
 // tasksHint is the remedy for wrong arguments of arrays.
@@ -164,34 +167,34 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) (waits string, err
 	if err != nil {
 		return "", err
 	}
-	defer k.close()
-	if err := k.holds(ctx, p); err != nil {
+	defer k.Close()
+	if err := holds(ctx, k, p); err != nil {
 		return "", err
 	}
 	name := arrayName(a)
-	var made job
-	if err := k.createObject(ctx, "jobs", p.job(name, "look", 1), &made); err != nil {
-		return "", orDone(ctx, fmt.Errorf("start a test pod for the results folder: %w", err))
+	var made api.Job
+	if err := k.Create(ctx, "jobs", p.job(name, "look", 1), &made); err != nil {
+		return "", kubernetes.UnavailableOrDone(ctx, fmt.Errorf("start a test pod for the results folder: %w", err))
 	}
-	defer k.deleteJob(context.WithoutCancel(ctx), name)
+	defer k.Delete(context.WithoutCancel(ctx), "jobs", name)
 	for began := time.Now(); ; time.Sleep(lookPause) {
-		pods, err := listed[pod](ctx, k, "pods", map[string]string{labelTasks: name})
+		pods, err := api.Labelled[api.Pod](ctx, k, "pods", map[string]string{labelTasks: name})
 		if err != nil {
-			return "", orDone(ctx, err)
+			return "", kubernetes.UnavailableOrDone(ctx, err)
 		}
 		why, vain, placed := "", false, len(pods) > 0 && pods[0].Spec.NodeName != ""
 		switch {
 		case len(pods) == 0:
-			why, vain = k.refusal(made.Metadata.UID)
-		case pods[0].over():
+			why, vain = k.Refusal(made.Metadata.UID)
+		case pods[0].Over():
 			return "", p.looked(&pods[0])
-		case pods[0].state().Running == nil:
-			why, vain = k.obstacle(&pods[0])
+		case pods[0].State().Running == nil:
+			why, vain = k.Obstacle(&pods[0])
 		}
 		busy := why == "" || strings.Contains(why, "Insufficient") || strings.Contains(why, "exceeded quota")
 		switch waited := time.Since(began); {
 		case vain || !busy && waited > roomPatience || waited > p.Patience:
-			return "", &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the pods of the tasks cannot start: %s", why),
+			return "", &engine.Unavailable{Engine: kubernetes.Name, Err: fmt.Errorf("the pods of the tasks cannot start: %s", why),
 				Hint: tasksHint}
 		case busy && !placed && waited > roomPatience:
 			return cmp.Or(why, "the cluster gives no reason (a queue may hold the Job back)"), nil
@@ -200,26 +203,26 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) (waits string, err
 }
 
 // looked returns an error if the test pod of Check has failed.
-func (p *taskPods) looked(pod *pod) error {
-	if t := pod.state().Terminated; t != nil && t.ExitCode == 0 {
+func (p *taskPods) looked(pod *api.Pod) error {
+	if t := pod.State().Terminated; t != nil && t.ExitCode == 0 {
 		return nil
 	}
-	return &engine.Unavailable{Engine: kindName,
+	return &engine.Unavailable{Engine: kubernetes.Name,
 		Err: errors.New("a test pod cannot use the results folder: " + taskEnd(pod, p.program, p.Image)),
 		Hint: "the volume must have the files that this machine has in " + p.folder + ", and the image (or the volume) " +
 			"this version of tfexp at " + p.program + " (--with program=/path)"}
 }
 
 // holds returns an error if a task requests more than every node of the cluster has.
-func (k *cluster) holds(ctx context.Context, p *taskPods) error {
-	nodes, _, err := all[node](ctx, k.client, call{verb: "list", resource: "nodes"})
+func holds(ctx context.Context, k api.Namespace, p *taskPods) error {
+	nodes, _, err := api.List[api.Node](ctx, k.Client, api.Call{Verb: "list", Resource: "nodes"})
 	if err != nil {
-		return orDone(ctx, err)
+		return kubernetes.UnavailableOrDone(ctx, err)
 	}
-	large := func(n node) bool {
+	large := func(n api.Node) bool {
 		for name, text := range p.size {
-			has, err := quantity(n.Status.Allocatable[name])
-			if needs, _ := quantity(text); err != nil || has < needs { // needs was checked
+			has, err := api.Quantity(n.Status.Allocatable[name])
+			if needs, _ := api.Quantity(text); err != nil || has < needs { // needs was checked
 				return false
 			}
 		}
@@ -228,7 +231,7 @@ func (k *cluster) holds(ctx context.Context, p *taskPods) error {
 	if slices.ContainsFunc(nodes, large) {
 		return nil
 	}
-	return &engine.Unavailable{Engine: kindName,
+	return &engine.Unavailable{Engine: kubernetes.Name,
 		Err:  fmt.Errorf("no node of the cluster is as large as a task: %v", p.size),
 		Hint: "kubectl describe nodes shows their size; set a smaller --with memory=…"}
 }
@@ -237,11 +240,11 @@ func (k *cluster) holds(ctx context.Context, p *taskPods) error {
 const lookPause = 300 * time.Millisecond
 
 // taskEnd describes why the pod of a task failed: the last lines of its output, or the reason of the cluster.
-func taskEnd(pod *pod, program, image string) string {
-	if t := pod.state().Terminated; t != nil && t.Reason == "Error" && t.Message != "" {
+func taskEnd(pod *api.Pod, program, image string) string {
+	if t := pod.State().Terminated; t != nil && t.Reason == "Error" && t.Message != "" {
 		return strings.Join(strings.Split(strings.TrimSpace(t.Message), "\n"), "; ")
 	}
-	return outcome(pod, &launch.Job{Argv: []string{program}, Container: &launch.Container{Image: image}})
+	return pod.Failure(program, image)
 }
 
 // Submit implements engine.Batch. The returned text consists of arguments for kubectl.
@@ -250,14 +253,14 @@ func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer k.close()
+	defer k.Close()
 	name := arrayName(a)
-	if err := k.createObject(ctx, "jobs", p.job(name, "$(JOB_COMPLETION_INDEX)", len(a.Tasks)), nil); err != nil {
-		return "", orDone(ctx, fmt.Errorf("submit the tasks: %w", err))
+	if err := k.Create(ctx, "jobs", p.job(name, "$(JOB_COMPLETION_INDEX)", len(a.Tasks)), nil); err != nil {
+		return "", kubernetes.UnavailableOrDone(ctx, fmt.Errorf("submit the tasks: %w", err))
 	}
-	id := name + " -n " + k.namespace
-	if k.access.Context != "" {
-		id += contextFlag + k.access.Context
+	id := name + " -n " + k.Name
+	if k.Access.Context != "" {
+		id += contextFlag + k.Access.Context
 	}
 	if p.Kubeconfig != "" {
 		id += configFlag + p.Kubeconfig
@@ -268,18 +271,18 @@ func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
 const contextFlag, configFlag = " --context ", " --kubeconfig "
 
 // onJob calls a function with the cluster and the name of the Job that Submit has returned.
-func onJob(id string, f func(k *cluster, name string) error) error {
+func onJob(id string, f func(k api.Namespace, name string) error) error {
 	rest, file, _ := strings.Cut(id, configFlag)
 	rest, context, _ := strings.Cut(rest, contextFlag)
 	name, namespace, ok := strings.Cut(rest, " -n ")
 	if !ok {
 		return fmt.Errorf("%q is not the number of an array of tasks on Kubernetes", id)
 	}
-	k, err := connect(&settings{Kubeconfig: file, Context: context, Namespace: namespace})
+	k, err := (&kubernetes.Settings{Kubeconfig: file, Context: context, Namespace: namespace}).Connect()
 	if err != nil {
-		return unavailable(err)
+		return kubernetes.Unavailable(err)
 	}
-	defer k.close()
+	defer k.Close()
 	return f(k, name)
 }
 
@@ -288,8 +291,8 @@ func onJob(id string, f func(k *cluster, name string) error) error {
 func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[string][]int, error) {
 	alive := map[string][]int{}
 	for _, id := range jobs {
-		err := onJob(id, func(k *cluster, name string) (err error) {
-			alive[id], err = k.unfinished(ctx, name)
+		err := onJob(id, func(k api.Namespace, name string) (err error) {
+			alive[id], err = unfinished(ctx, k, name)
 			return err
 		})
 		if err != nil {
@@ -300,20 +303,20 @@ func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[stri
 }
 
 // unfinished returns the tasks of an array that wait or run.
-func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err error) {
-	var now job
-	err = k.do(ctx, k.on("get", "jobs", name), &now)
-	if err != nil && !refused(err, http.StatusNotFound) {
+func unfinished(ctx context.Context, k api.Namespace, name string) (alive []int, err error) {
+	var now api.Job
+	err = k.Get(ctx, "jobs", name, &now)
+	if err != nil && !api.Refused(err, http.StatusNotFound) {
 		return nil, err
 	}
 	there := err == nil
-	pods, err := listed[pod](ctx, k, "pods", map[string]string{labelTasks: name})
+	pods, err := api.Labelled[api.Pod](ctx, k, "pods", map[string]string{labelTasks: name})
 	if err != nil {
 		return nil, err
 	}
 	open := map[int]bool{} // unfinished tasks, by number
-	if there && is(now.Status.Conditions, "Complete") == nil {
-		over, failed := indexes(now.Status.CompletedIndexes+","+now.Status.FailedIndexes), is(now.Status.Conditions, "Failed")
+	if there && now.Status.Conditions.True("Complete") == nil {
+		over, failed := indexes(now.Status.CompletedIndexes+","+now.Status.FailedIndexes), now.Status.Conditions.True("Failed")
 		for i, n := range taskNumbers(&now.Metadata) {
 			switch {
 			case over[i]:
@@ -327,24 +330,24 @@ func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err
 	for i := range pods {
 		p := &pods[i]
 		numbers := taskNumbers(&p.Metadata)
-		index, err := strconv.Atoi(p.Metadata.Annotations[annotationIndex])
+		index, err := strconv.Atoi(p.Metadata.Annotations[api.IndexAnnotation])
 		if err != nil || index < 0 || index >= len(numbers) {
 			continue
 		}
 		n := numbers[index]
-		if p.over() {
-			if t := p.state().Terminated; t == nil || t.ExitCode != 0 {
+		if p.Over() {
+			if t := p.State().Terminated; t == nil || t.ExitCode != 0 {
 				leave(&p.Metadata, n, taskEnd(p, "tfexp", "of the tasks"))
 			}
 			continue
 		}
 		open[n] = true
-		if p.state().Running != nil || p.Metadata.Deleted != nil {
+		if p.State().Running != nil || p.Metadata.Deleted != nil {
 			continue
 		}
-		if why, vain := k.obstacle(p); vain && there {
+		if why, vain := k.Obstacle(p); vain && there {
 			leave(&p.Metadata, n, why)
-			if err := k.deleteJob(ctx, name); err != nil { // tfexp submits its tasks again, perhaps to other nodes
+			if err := k.Delete(ctx, "jobs", name); err != nil { // tfexp submits its tasks again, perhaps to other nodes
 				return nil, err
 			}
 		}
@@ -354,7 +357,7 @@ func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err
 
 // leave appends why a task failed to its output file, unless the file has that line. The file is not replaced, because
 // another pod of the task may be writing to it.
-func leave(m *meta, task int, why string) {
+func leave(m *api.Meta, task int, why string) {
 	dir, name := m.Annotations[annotationTaskDir], fmt.Sprintf("task-%d.out", task)
 	old, _ := folder.ReadFile(dir, name) // without the file, only the reason is lost
 	if bytes.Contains(old, []byte(why+"\n")) {
@@ -368,7 +371,7 @@ func leave(m *meta, task int, why string) {
 }
 
 // taskNumbers returns the task number of each index of an array.
-func taskNumbers(m *meta) (numbers []int) {
+func taskNumbers(m *api.Meta) (numbers []int) {
 	for text := range strings.SplitSeq(m.Annotations[annotationTasks], ",") {
 		if n, err := strconv.Atoi(text); err == nil {
 			numbers = append(numbers, n)
@@ -396,9 +399,9 @@ func indexes(text string) map[int]bool {
 // Cancel implements engine.Batch.
 func (BatchSystem) Cancel(ctx context.Context, jobs []string) error {
 	for _, id := range jobs {
-		err := onJob(id, func(k *cluster, name string) error { return k.deleteJob(ctx, name) })
+		err := onJob(id, func(k api.Namespace, name string) error { return k.Delete(ctx, "jobs", name) })
 		if err != nil {
-			return unavailable(err)
+			return kubernetes.Unavailable(err)
 		}
 	}
 	return nil
@@ -406,3 +409,6 @@ func (BatchSystem) Cancel(ctx context.Context, jobs []string) error {
 
 // Forget removes the Jobs of arrays whose cells are collected.
 func (b BatchSystem) Forget(ctx context.Context, jobs []string) error { return b.Cancel(ctx, jobs) }
+
+// tree is an object of the API, or a part of an object, that is only written.
+type tree = map[string]any

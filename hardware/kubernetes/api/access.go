@@ -1,4 +1,4 @@
-package kubernetes
+package api
 
 import (
 	"cmp"
@@ -26,8 +26,8 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// access describes how to reach and log in to the API server of a context.
-type access struct {
+// Access describes how to reach and log in to the API server of a context.
+type Access struct {
 	// Server is the address of the API server, without a slash at the end.
 	Server string
 	// Context is the name of the context. It is empty if tfexp runs in a pod of the cluster. Namespace is the default
@@ -49,8 +49,8 @@ func (e *accessError) Error() string { return e.text }
 
 func badAccess(format string, args ...any) error { return &accessError{fmt.Sprintf(format, args...)} }
 
-// config has the parts of a kubeconfig that the engine reads.
-type config struct {
+// kubeconfig has the parts of a kubeconfig that are read.
+type kubeconfig struct {
 	CurrentContext            string `yaml:"current-context"`
 	Contexts, Clusters, Users []named
 }
@@ -98,17 +98,20 @@ type execConfig struct {
 // accountDir is the folder in which a pod finds the token and certificate of its service account.
 const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// errNoCluster is returned when neither a kubeconfig nor the environment of a pod names a cluster.
-var errNoCluster = errors.New("no kubeconfig: neither KUBECONFIG nor ~/.kube/config names a cluster")
+// ErrNoCluster is returned when neither a kubeconfig nor the environment of a pod names a cluster.
+var ErrNoCluster = errors.New("no kubeconfig: neither KUBECONFIG nor ~/.kube/config names a cluster")
+
+// NoClusterHint is what a user without a kubeconfig can do.
+const NoClusterHint = "copy the kubeconfig of your cluster to ~/.kube/config, or set KUBECONFIG to its path"
 
 // readConfig reads a kubeconfig: the given file, or else the existing files of KUBECONFIG, or ~/.kube/config.
-func readConfig(given string) (*config, error) {
+func readConfig(given string) (*kubeconfig, error) {
 	files := []string{given}
 	if given == "" {
 		home, _ := os.UserHomeDir() // without one, KUBECONFIG must name the file
 		files = filepath.SplitList(cmp.Or(os.Getenv("KUBECONFIG"), filepath.Join(cmp.Or(home, "/"), ".kube", "config")))
 	}
-	all, found := &config{}, false
+	all, found := &kubeconfig{}, false
 	for _, file := range files {
 		text, err := folder.ReadSystem(file)
 		if errors.Is(err, os.ErrNotExist) && given == "" {
@@ -118,7 +121,7 @@ func readConfig(given string) (*config, error) {
 			return nil, badAccess("read the kubeconfig: %v", err)
 		}
 		found = true
-		var c config
+		var c kubeconfig
 		if err := yaml.Unmarshal(text, &c); err != nil {
 			return nil, badAccess("read the kubeconfig %s: %v", file, err)
 		}
@@ -133,7 +136,7 @@ func readConfig(given string) (*config, error) {
 		all.Users = append(all.Users, c.Users...)
 	}
 	if !found {
-		return nil, errNoCluster
+		return nil, ErrNoCluster
 	}
 	return all, nil
 }
@@ -147,11 +150,11 @@ func entry(all []named, name string) named {
 	return named{}
 }
 
-// find returns the access to a context of a kubeconfig. Empty arguments mean the defaults of kubectl. Without a
+// FindAccess returns the access to a context of a kubeconfig. Empty arguments mean the defaults of kubectl. Without a
 // kubeconfig, a pod gets the access to its own cluster.
-func find(file, context string) (*access, error) {
+func FindAccess(file, context string) (*Access, error) {
 	c, err := readConfig(file)
-	if errors.Is(err, errNoCluster) && context == "" {
+	if errors.Is(err, ErrNoCluster) && context == "" {
 		if own := inCluster(); own != nil {
 			return own, nil
 		}
@@ -163,7 +166,7 @@ func find(file, context string) (*access, error) {
 }
 
 // access returns the access to a context.
-func (c *config) access(name string) (*access, error) {
+func (c *kubeconfig) access(name string) (*Access, error) {
 	if name = cmp.Or(name, c.CurrentContext); name == "" {
 		return nil, badAccess("the kubeconfig has no current context: choose one (kubectl config use-context NAME), " +
 			"or write context in the hardware block")
@@ -178,7 +181,7 @@ func (c *config) access(name string) (*access, error) {
 	if on.Cluster.Server == "" {
 		return nil, badAccess("the kubeconfig has no server for the cluster %q of the context %q", x.Context.Cluster, name)
 	}
-	a := &access{Server: strings.TrimRight(on.Cluster.Server, "/"), Context: name, Namespace: x.Context.Namespace,
+	a := &Access{Server: strings.TrimRight(on.Cluster.Server, "/"), Context: name, Namespace: x.Context.Namespace,
 		tls: &tls.Config{ServerName: on.Cluster.Name, InsecureSkipVerify: on.Cluster.Insecure}}
 	if u, err := url.Parse(a.Server); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
 		return nil, badAccess("the server of the cluster %q is not a URL: %q", on.Name, on.Cluster.Server)
@@ -212,7 +215,7 @@ func content(dir, file, data, what string) (text []byte, err error) {
 		what += "-data"
 		text, err = base64.StdEncoding.DecodeString(data)
 	} else if file != "" {
-		text, err = folder.ReadSystem(beside(dir, file))
+		text, err = folder.ReadSystem(absolute(dir, file))
 	}
 	if err != nil {
 		return nil, badAccess("%s: %v", what, err)
@@ -220,8 +223,8 @@ func content(dir, file, data, what string) (text []byte, err error) {
 	return text, nil
 }
 
-// beside returns the path of a file that a kubeconfig names. A relative path starts at the folder of the kubeconfig.
-func beside(dir, path string) string {
+// absolute returns the path of a file that a kubeconfig names. A relative path starts at the folder of the kubeconfig.
+func absolute(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -229,7 +232,7 @@ func beside(dir, path string) string {
 }
 
 // credentials reads the credentials of a user.
-func (a *access) credentials(u *named) error {
+func (a *Access) credentials(u *named) error {
 	for _, name := range []string{"auth-provider", "username", "as", "as-uid", "as-groups", "as-user-extra"} {
 		if _, has := u.User.Other[name]; has {
 			return badAccess("the user %q of the kubeconfig has %s, which tfexp does not support: use a client certificate, "+
@@ -253,7 +256,7 @@ func (a *access) credentials(u *named) error {
 	}
 	switch {
 	case u.User.TokenFile != "":
-		a.login = tokenFile(beside(u.dir, u.User.TokenFile))
+		a.login = tokenFile(absolute(u.dir, u.User.TokenFile))
 	case u.User.Token != "":
 		a.login = func(context.Context, bool) (string, error) { return u.User.Token, nil }
 	case u.User.Exec != nil:
@@ -274,32 +277,32 @@ func tokenFile(path string) login {
 }
 
 // inCluster returns the access of a pod to its own cluster, or nil if tfexp does not run in a pod.
-func inCluster() *access {
+func inCluster() *Access {
 	host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
 	ca, err := folder.ReadSystem(filepath.Join(accountDir, "ca.crt"))
 	if host == "" || port == "" || err != nil {
 		return nil
 	}
 	namespace, _ := folder.ReadSystem(filepath.Join(accountDir, "namespace")) // an empty namespace means the default
-	a := &access{Server: "https://" + net.JoinHostPort(host, port), Namespace: strings.TrimSpace(string(namespace)),
+	a := &Access{Server: "https://" + net.JoinHostPort(host, port), Namespace: strings.TrimSpace(string(namespace)),
 		tls: &tls.Config{RootCAs: x509.NewCertPool()}, login: tokenFile(filepath.Join(accountDir, "token"))}
 	a.tls.RootCAs.AppendCertsFromPEM(ca)
 	return a
 }
 
-// dial returns a client for an access.
-func (a *access) dial() *client {
+// Dial returns a client for an access.
+func (a *Access) Dial() *Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = a.tls
 	t.MaxIdleConnsPerHost = 16
-	t.ResponseHeaderTimeout = callLimit
+	t.ResponseHeaderTimeout = CallLimit
 	// If the server vanishes, pings end its streams.
-	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: callLimit, PingTimeout: callLimit / 2}
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: CallLimit, PingTimeout: CallLimit / 2}
 	if a.proxy != nil {
 		t.Proxy = http.ProxyURL(a.proxy)
 	}
-	c := &client{access: a, allowed: &sync.Map{}, http: &http.Client{Transport: t}}
-	return c.patient(firstPatience)
+	c := &Client{Access: a, allowed: &sync.Map{}, http: &http.Client{Transport: t}}
+	return c.WithPatience(FirstPatience)
 }
 
 // plugin is the program that logs a user in: exec in a kubeconfig.
@@ -325,7 +328,7 @@ func (s *pluginStatus) given() bool { return s.Token != "" || s.ClientCertificat
 var pluginVersions = []string{"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}
 
 // plugin checks the plugin of a user and makes it the login.
-func (a *access) plugin(u *named) error {
+func (a *Access) plugin(u *named) error {
 	p := &plugin{execConfig: *u.User.Exec, user: u.Name, dir: u.dir}
 	switch {
 	case !slices.Contains(pluginVersions, p.APIVersion):
@@ -362,7 +365,7 @@ func (p *plugin) status(ctx context.Context, again bool) (s pluginStatus, err er
 	defer cancel()
 	command := p.Command
 	if strings.ContainsRune(command, filepath.Separator) {
-		command = beside(p.dir, command)
+		command = absolute(p.dir, command)
 	}
 	cmd := exec.CommandContext(ctx, command, p.Args...)
 	cmd.Env = append(os.Environ(), "KUBERNETES_EXEC_INFO="+p.info)
@@ -404,9 +407,4 @@ func (p *plugin) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, err
 		return nil, badAccess("client certificate of %s: %v", p.Command, err)
 	}
 	return &pair, nil
-}
-
-// configHint returns a hint for users without a kubeconfig.
-func configHint() string {
-	return "copy the kubeconfig of your cluster to ~/.kube/config, or set KUBECONFIG to its path"
 }
