@@ -134,7 +134,8 @@ func TestInterruptAndResume(t *testing.T) {
 		t.Errorf("while it runs: %+v", got)
 	}
 	other := tfexp(s.dir, "run", "hanging.hcl")
-	if code := other.status(t); code != command.ExitInUse || !strings.Contains(other.stderr.String(), "in use by process") {
+	if code := other.status(t); code != command.ExitInUse || !strings.HasPrefix(other.stderr.String(), "Error: ") ||
+		!strings.Contains(other.stderr.String(), "in use by process") {
 		t.Errorf("a second run ended with %d: %s", code, other.stderr.String())
 	}
 

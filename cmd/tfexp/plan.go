@@ -28,14 +28,18 @@ func (a *app) planCommand() *cobra.Command {
 				return err
 			}
 			opts.Version, opts.Command = command.ThisBuild().Version, a.Args
+			stop := a.SayIfSlow("planning …")
+			defer stop()
 			plan, err := pipeline.New(spec, opts)
 			if err != nil {
 				return err
 			}
+			expected := plan.Expect(cmd.Context())
+			stop()
 			if asJSON {
-				return a.PrintJSON(show.PlanJSON(plan, plan.Expect(cmd.Context())))
+				return a.PrintJSON(show.PlanJSON(plan, expected))
 			}
-			return a.Printer().Plan(plan, plan.Expect(cmd.Context()), cells)
+			return a.Printer().Plan(plan, expected, cells)
 		},
 	}
 	vars.Flags(cmd.Flags())

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -108,9 +109,14 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	opts.Fetch = true
 	opts.Version, opts.Command, opts.Observe = command.ThisBuild().Version, a.Args, view.Observe
 	load := hardware.NewLoadSampler()
+	said := a.SayIfSlow("planning …")
 	plan, err := planFor(opts)
+	said()
 	if err != nil {
 		return err
+	}
+	if holder, held := store.Holder(plan.Dir); held { // before the headline, which tells of the other run's cells
+		return &store.InUseError{Dir: plan.Dir, Holder: holder}
 	}
 	if !o.quiet {
 		view.Say(show.Headline(plan))

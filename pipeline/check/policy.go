@@ -97,7 +97,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 func (c *Checker) oracle(p *experiment.Policy, h *experiment.Hardware) {
 	if at, ok := p.At["estimates"]; ok && h.Real() && p.Source().True {
 		c.Fail(at, "Unknown estimates",
-			"On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for "+
+			"On the hardware %q jobs really run, and their run times are not known beforehand. Take \"fitted\", or "+
 				"the engine \"simulated\".", h.Name)
 	}
 }

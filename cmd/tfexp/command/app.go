@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -67,6 +68,15 @@ func New(stdout, stderr io.Writer) *App {
 // (no-color.org).
 func colorful(w io.Writer) bool {
 	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// SayIfSlow prints text on a terminal, unless stop is called within two seconds.
+func (a *App) SayIfSlow(text string) (stop func() bool) {
+	return time.AfterFunc(2*time.Second, func() {
+		if IsTerminal(a.Screen) {
+			fmt.Fprintln(a.Err, text)
+		}
+	}).Stop
 }
 
 // IsTerminal reports whether w is a terminal.

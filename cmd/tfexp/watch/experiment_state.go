@@ -27,7 +27,7 @@ func (x *experiment) state(c record.CellRef) string {
 		if _, held := store.Holder(x.dir); held {
 			return running
 		}
-		return "interrupted"
+		return interrupted
 	}
 	if x.complete(c) {
 		return x.done[c.Cell].state

@@ -53,7 +53,8 @@ type Experiment struct {
 	// State is running, finished, failed, interrupted or unreadable. A killed run counts as interrupted.
 	State  string `json:"state"`
 	Holder string `json:"holder,omitempty"` // the process that uses the folder
-	// Doing is the current activity of the run: profiling, running cells, or writing results.
+	// Doing is the current activity of the run: profiling, running cells, or writing results. For an interrupted run, it
+	// is the command that resumes it.
 	Doing    string `json:"doing,omitempty"`
 	Cells    int    `json:"cells"`
 	Finished int    `json:"finished"`
@@ -91,7 +92,11 @@ type CellRow struct {
 	Error     string           `json:"error,omitempty"`
 }
 
-const running = "running"
+// States of runs, cells and jobs that are not over.
+const (
+	running     = "running"
+	interrupted = "interrupted"
+)
 
 // experiment follows the folder of one experiment.
 type experiment struct {
@@ -276,6 +281,13 @@ func (f *Folder) Cell(name, cell string) (*Cell, error) {
 		return nil, err
 	}
 	out := c.show(x.state(ref))
+	if out.State == interrupted { // its jobs have ended with the run
+		for i := range out.Jobs {
+			if j := &out.Jobs[i]; j.State == running {
+				j.State, j.Since = interrupted, out.At
+			}
+		}
+	}
 	for _, h := range x.plan.Hardware {
 		if h.Name == ref.Hardware {
 			out.Nodes = h.Nodes
@@ -360,7 +372,10 @@ func (x *experiment) summary() (Experiment, error) {
 			s.TimeLeft, s.LeftRange = &p.Seconds, &[2]float64{p.Low, p.High}
 		}
 	case s.State == running || !x.run.Reported && s.State == "finished", s.State == "": // the run was killed
-		s.State = "interrupted"
+		s.State = interrupted
+	}
+	if s.State == interrupted {
+		s.Doing = "resume with: tfexp resume " + x.dir
 	}
 	if end := x.over; !x.began.IsZero() {
 		if held && end.IsZero() {

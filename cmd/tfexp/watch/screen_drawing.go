@@ -187,6 +187,9 @@ func (p *screenPage) cell(c *Cell) {
 	if c.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", c.Failed)
 	}
+	if c.State == interrupted {
+		text += ", when it was interrupted"
+	}
 	p.row("", text)
 	p.gauge("cores", c.HeldCores, c.Cores)
 	p.gauge("GPUs", c.HeldGPUs, c.GPUs)
@@ -292,11 +295,11 @@ func (p *screenPage) jobs(c *Cell, scroll, room int) {
 	}
 	name = min(name, max(8, p.width/4))
 	heads := []string{"state", "cores", "epoch", "loss", "accuracy"}
-	widths := []int{9, 6, 6, 9, 9}
+	widths := []int{11, 6, 6, 9, 9}
 	for _, j := range c.Jobs {
 		widths[2] = max(widths[2], len(j.trained())+1)
 	}
-	spark := p.width-name-4-33-widths[2] >= sparkWidth
+	spark := p.width-name-4-35-widths[2] >= sparkWidth
 	line := func(mark, job string, fields []string, tail string) string {
 		text := mark + " " + fill(job, name) + "  "
 		for i, f := range fields {

@@ -65,7 +65,8 @@ func TestThePicture(t *testing.T) {
 		run.note(store.JournalEntry{Event: "warning", Unit: cell, State: "busy", Text: "the machine was busy"})
 	}
 	var out bytes.Buffer
-	if err := PrintScreen(&out, NewFolder(run.Results), 100); err != nil {
+	results := NewFolder(run.Results)
+	if err := PrintScreen(&out, results, 100); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "4 of 8") {
@@ -83,6 +84,16 @@ func TestThePicture(t *testing.T) {
 		}
 	}
 	run.Kill()
+	out.Reset()
+	if err := PrintScreen(&out, results, 100); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"interrupted", "0/2 cells  resume with: tfexp resume " + run.Dir,
+		"0 done, 1 running, 1 waiting, when it was interrupted", "A a-1   interrupted"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("after the end of the process: no %q in\n%s", want, out.String())
+		}
+	}
 	out.Reset()
 	if err := PrintScreen(&out, NewFolder(t.TempDir()), 80); err != nil ||
 		!strings.Contains(out.String(), "No experiments here yet") {
