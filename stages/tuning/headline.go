@@ -368,7 +368,7 @@ func methodsTable(tunings []trial.Tuning, rows []TuningRow) table.Table {
 			found = strings.ReplaceAll(tunings[i].Objective, "_", " ") + " " + tunings[i].Text(r.Found)
 		}
 		t.Add(tuningLabel(r, rows), trialsTo(r), fmt.Sprintf("%d of %d", r.Reached, r.Runs), found,
-			table.Number(r.RegretPct)+"%")
+			behindBest(r))
 	}
 	return t
 }

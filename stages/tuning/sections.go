@@ -34,18 +34,26 @@ func searchesOf(e *record.Experiment, rows []TuningRow) (t table.Table, said []s
 	}
 	t = table.New(2, "tuning", "method", "runs", "within 10% of the best", "trials until then "+
 		"(median, 95%)", "found", "best", "behind the best",
-		"spent, s", "spent, cost", "cost to within 10%", "rank of the predicted best")
+		"time spent", "spent, cost", "cost to within 10%", "rank of the predicted best")
 	for _, r := range rows {
-		behind := "–"
-		if !math.IsNaN(r.RegretPct) {
-			behind = fmt.Sprintf("%.3g%%", r.RegretPct)
+		spent := "–"
+		if stats.Finite(r.SpentTime) {
+			spent = table.WithUnit(r.SpentTime, "s")
 		}
 		t.Add(
 			tuningLabel(r, rows), r.Method, fmt.Sprint(r.Runs), fmt.Sprintf("%d of %d", r.Reached, r.Runs), trialsTo(r),
-			significant(r.Found), significant(r.Best), behind, significant(r.SpentTime), significant(r.SpentCost),
+			significant(r.Found), significant(r.Best), behindBest(r), spent, significant(r.SpentCost),
 			significant(r.CostToBest), significant(r.PredictedRank))
 	}
 	return t, append(needsFewest(rows), tuningSentences(e, rows)...)
+}
+
+// behindBest returns how far the best settings that a search found are behind the best known ones: "39.1%".
+func behindBest(r TuningRow) string {
+	if math.IsNaN(r.RegretPct) {
+		return "–"
+	}
+	return table.Number(r.RegretPct) + "%"
 }
 
 // tuningSentences returns a sentence about the result of each tuning, in the order of the rows.
@@ -208,16 +216,16 @@ func needsFewest(rows []TuningRow) (said []string) {
 			alike = append(alike, label)
 		}
 	}
-	text := fmt.Sprintf("%s needs the fewest trials to come within 10%% of the best, %s", tuningLabel(best, rows),
-		trialsTo(best))
+	text := fmt.Sprintf("%s comes within 10%% of the best after %s, the fewest", tuningLabel(best, rows), trialsOf(best))
 	if len(alike) > 0 {
 		text += "; no difference from " + table.Listed(alike) + " is known"
 	}
+	text += "."
 	if cheapest, ok := least(func(r TuningRow) float64 { return r.CostToBest }); ok {
-		text += fmt.Sprintf("; until then %s costs least, %s", tuningLabel(cheapest, rows),
+		text += fmt.Sprintf(" Until then, %s spends the least: %s.", tuningLabel(cheapest, rows),
 			table.WithUnit(cheapest.CostToBest, trial.MoneyUnit()))
 	}
-	return []string{text + "."}
+	return []string{text}
 }
 
 // trialsOf is trialsTo followed by the noun: "11 (8 to 15) trials".
@@ -272,7 +280,7 @@ func unsaid(e *record.Experiment, rows []TuningRow, said []string) []string {
 		trial.Asked.Of(&e.Plan)[0].Mode == "" {
 		return said[1:]
 	}
-	return said
+	return said[len(needsFewest(rows)):]
 }
 
 var _ = analysis.Register(analysis.Part{

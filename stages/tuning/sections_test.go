@@ -85,8 +85,8 @@ func TestFewestTrials(t *testing.T) {
 			Best: 3, Median: median, Low: low, High: high, CostToBest: cost, ToFixed: nan, RegretPct: nan}
 	}
 	bo, selftf, random := row("bo", 9, 11, 8, 15, 2), row("selftf", 9, 17, 12, 20, 1), row("random", 4, nan, nan, nan, 0.5)
-	want := "t method=bo needs the fewest trials to come within 10% of the best, 11 (8 to 15); no difference from t method=selftf is " +
-		"known; until then t method=selftf costs least, 1."
+	want := "t method=bo comes within 10% of the best after 11 (8 to 15) trials, the fewest; no difference from t method=selftf " +
+		"is known. Until then, t method=selftf spends the least: 1."
 	if got := needsFewest([]TuningRow{selftf, bo, random}); len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -141,4 +141,13 @@ func TestSentences(t *testing.T) {
 		}
 	}
 	s.Golden(t, *update)
+}
+
+// A search that found nothing has no distance from the best, in both tables.
+func TestBehindBest(t *testing.T) {
+	for want, pct := range map[string]float64{"–": math.NaN(), "39.1%": 39.109, "0%": 0} {
+		if got := behindBest(TuningRow{RegretPct: pct}); got != want {
+			t.Errorf("%g: %q, want %q", pct, got, want)
+		}
+	}
 }
