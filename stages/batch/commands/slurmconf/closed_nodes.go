@@ -62,10 +62,16 @@ func (t *Twin) reservation(at setting, f map[string]string) {
 		t.unmodeled(at, fmt.Sprintf("the reservation %s has no nodes of its own: tfexp ignores it", c.name))
 		return
 	}
+	if f["CoreIDs"] != "" {
+		t.unmodeled(at, fmt.Sprintf("the reservation %s has cores of its nodes (CoreIDs): here it has whole nodes", c.name))
+	}
 	for flag := range strings.SplitSeq(f["Flags"], ",") {
+		flag, _, _ := strings.Cut(flag, "=")
 		switch flag {
 		case "DAILY", "WEEKLY", "HOURLY", "WEEKDAY", "WEEKEND":
 			t.unmodeled(at, fmt.Sprintf("the reservation %s is repeated (%s): only this time of it counts", c.name, flag))
+		case "PURGE_COMP":
+			t.unmodeled(at, fmt.Sprintf("the reservation %s has the flag %s: it stays when it is empty", c.name, flag))
 		case "FLEX", "MAGNETIC", "REPLACE", "REPLACE_DOWN", "ANY_NODES":
 			t.unmodeled(at, fmt.Sprintf("the reservation %s has the flag %s: its nodes stay the same, and jobs have to name it",
 				c.name, flag))
@@ -78,6 +84,12 @@ func (t *Twin) reservation(at setting, f map[string]string) {
 func (m *clusterModel) known(at setting, text string) (nodes []string) {
 	if text == "" || text == "(null)" {
 		return nil
+	}
+	if strings.EqualFold(text, "ALL") {
+		for i := range m.groups {
+			nodes = append(nodes, m.groups[i].names()...)
+		}
+		return nodes
 	}
 	for _, host := range m.hosts(at, text) {
 		name := m.name[host]
@@ -110,7 +122,12 @@ func (t *sacctmgrTable) event(fields []string) {
 		t.problem(t.at, "the event of the node %s: %v", host, err)
 		return
 	}
-	if c.start = start; len(c.nodes) > 0 && !strings.HasPrefix(state, "MAINT") {
+	away, unknown := closed(cmp.Or(state, "DOWN"))
+	switch {
+	case unknown != "":
+		t.problem(t.at, "the event of the node %s: %q is no state of a node, such as DOWN or DRAIN", host, unknown)
+	case away && len(c.nodes) > 0 && !strings.HasPrefix(state, "MAINT"):
+		c.start = start
 		t.closures = append(t.closures, c)
 	}
 }

@@ -256,8 +256,8 @@ func (t *sacctmgrTable) addQOS(row []string) {
 		all = append(all, schema.Each(b.preempts, strconv.Quote)...)
 		add("preempts", "["+strings.Join(all, ", ")+"]")
 	}
-	if mode := t.get(row, "PreemptMode"); mode != "" && mode != "cluster" {
-		add("preempt_mode", strconv.Quote(strings.ToLower(mode)))
+	if mode := t.mode(settingsLine{{"PreemptMode", t.get(row, "PreemptMode"), t.at.file, t.at.line}}, "PreemptMode"); mode != "" {
+		add("preempt_mode", strconv.Quote(mode))
 	}
 	for _, c := range [][2]string{{"GraceTime", "grace"}, {"PreemptExemptTime", "exempt"}} {
 		if d, err := span(t.get(row, c[0])); err != nil {
@@ -307,10 +307,15 @@ func (t *sacctmgrTable) assoc(row []string, above []string) []string {
 		kind, name = "user", user
 	}
 	b := newBlock(kind, name)
-	if s := t.get(row, "Share"); s != "" && s != "1" && s != "parent" {
-		b.Args = append(b.Args, pair{"shares", s})
-	} else if s == "parent" {
+	switch s := t.get(row, "Share"); s {
+	case "", "1":
+	case "parent", "2147483647": // the number of "parent" in the database
 		t.unmodeledBy(&b, "Share", "parent", "it counts as 1")
+	default:
+		if n, err := strconv.Atoi(s); err != nil || n < 0 {
+			t.problem(t.at, "Share=%s is neither a whole number nor parent", s)
+		}
+		b.Args = append(b.Args, pair{"shares", s})
 	}
 	if p := t.get(row, "Priority"); p != "" && p != "0" {
 		b.Args = append(b.Args, pair{"priority", p})
@@ -322,7 +327,7 @@ func (t *sacctmgrTable) assoc(row []string, above []string) []string {
 		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"},
 		{"GrpCPUs", "group_cores"}, {"GrpNodes", "group_nodes"}, {"MaxCPUs", "max_cores"}, {"MaxNodes", "max_nodes"}})
 	t.left(&b, row)
-	if p := t.get(row, "Partition"); p != "" {
+	if p := t.get(row, "Partition"); p != "" && !t.users[account+"/"+user] {
 		t.unmodeledBy(&b, "Partition", p, "the association holds in all partitions")
 	}
 	if user == "" {
@@ -344,9 +349,15 @@ func (t *sacctmgrTable) assoc(row []string, above []string) []string {
 			"sacctmgr -P show assoc", user, account)
 		return above
 	}
-	if key := account + "/" + user; !t.users[key] {
+	key := account + "/" + user
+	switch p := t.get(row, "Partition"); {
+	case !t.users[key]:
 		t.users[key] = true
 		a.Blocks = append(a.Blocks, b)
+	case p != "":
+		t.unmodeledBy(&b, "Partition", p, "the first association of the user counts in all partitions")
+	case !slices.ContainsFunc(a.Blocks, func(o block) bool { return slices.Equal(o.Args, b.Args) && o.Label == b.Label }):
+		t.problem(t.at, "the user %q is in the account %q twice: remove one of the lines", user, account)
 	}
 	return above
 }
@@ -380,6 +391,8 @@ func (t *sacctmgrOutput) check(m *clusterModel) {
 			}
 		}
 	}
+	t.exempt(m)
+	t.checkDefaultQOS(m)
 	for i := range m.partitions {
 		p := &m.partitions[i]
 		if p.qos.value == "" || t.names[p.qos.value] {
@@ -397,6 +410,42 @@ func (t *sacctmgrOutput) check(m *clusterModel) {
 	for name, a := range t.byName {
 		if len(a.Blocks) == 0 && !used[name] && name != "root" {
 			m.unmodeled(a.at, fmt.Sprintf("the account %s has no users: no job can be in it", name))
+		}
+	}
+}
+
+// checkDefaultQOS notes accounts and users whose default qos no table has.
+func (t *sacctmgrOutput) checkDefaultQOS(m *clusterModel) {
+	check := func(at setting, b *block) {
+		for _, a := range b.Args {
+			name, err := strconv.Unquote(a.Value)
+			if a.Name == "default_qos" && err == nil && len(t.qos) > 0 && !t.names[name] {
+				m.unmodeledOf(at, fmt.Sprintf("the default qos %q of %s %s", name, b.Kind, b.name()), "default qos",
+					"the table of sacctmgr does not have it, so it has the priority 0 and no limits")
+			}
+		}
+	}
+	for _, a := range t.accounts {
+		check(a.at, &a.block)
+		for i := range a.Blocks {
+			check(a.at, &a.Blocks[i])
+		}
+	}
+}
+
+// exempt gives the qualities of service without a time before preemption that of the controller.
+func (t *sacctmgrOutput) exempt(m *clusterModel) {
+	d := m.time(m.settings, "PreemptExemptTime")
+	if d <= 0 || none(m.get("PreemptType", "")) {
+		return
+	}
+	if len(t.qos) == 0 {
+		m.unmodeled(m.settings.at("PreemptExemptTime"), "PreemptExemptTime: without  sacctmgr -P show qos  jobs can be preempted at once")
+	}
+	for i := range t.qos {
+		q := &t.qos[i]
+		if !slices.ContainsFunc(q.Args, func(a pair) bool { return a.Name == "exempt" }) {
+			q.Args = append(q.Args, pair{"exempt", duration(d)})
 		}
 	}
 }
