@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
@@ -99,9 +100,9 @@ func (m *clusterModel) enforcement() {
 	if s == nil {
 		return
 	}
-	for word := range strings.SplitSeq(strings.ToLower(s.value), ",") {
-		switch word = strings.TrimSpace(word); word {
-		case "", "none", "0":
+	for _, word := range words(strings.ToLower(s.value)) {
+		switch word {
+		case "none", "0":
 		case "associations", "1", "qos", "wckeys":
 			m.associations = true
 		case "limits", "2", "safe", "all":
@@ -153,6 +154,11 @@ func (m *clusterModel) convert() {
 		c.Problems = append(c.Problems, fmt.Errorf(
 			"%s: no line begins with PartitionName=: is this the slurm.conf of the controller?", c.path))
 	}
+}
+
+// words divides a list with commas or white space.
+func words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
 // none reports whether a value of a parameter means that the parameter is off.
@@ -280,11 +286,13 @@ func (m *clusterModel) schedulers() {
 		m.problem(*s, "SelectType=%s: which nodes it gives to jobs is not known. Write select/linear (whole nodes) or select/cons_tres "+
 			"(cores) in a copy to go on", s.value)
 	}
-	for _, p := range strings.FieldsFunc(m.get("SelectTypeParameters", ""), func(r rune) bool { return r == ',' }) {
+	for _, p := range words(m.get("SelectTypeParameters", "")) {
 		switch strings.ToLower(p) {
 		case "cr_lln":
 			m.set("least_loaded", "true")
-		case "cr_core", "cr_core_memory", "cr_cpu", "cr_cpu_memory", "cr_one_task_per_core":
+		case "cr_core", "cr_core_memory", "cr_cpu", "cr_cpu_memory", "cr_one_task_per_core", "cr_core_default_dist_block",
+			"ll_shared_gres", "multiple_sharing_gres_pj", "enforce_binding_gres", "one_task_per_sharing_gres",
+			"no_normalize_billing", "other_cons_res", "other_cons_tres": // they decide about places within a node
 		case "cr_memory", "cr_socket", "cr_socket_memory":
 			if !m.linear {
 				m.unmodeled(*m.find("SelectTypeParameters"), "SelectTypeParameters="+p+": jobs have cores of their own, as many as the log says")
@@ -303,18 +311,24 @@ func (m *clusterModel) schedulers() {
 		"nohold_on_prolog_fail", "bf_node_space_size", "max_array_tasks", "build_queue_timeout"}
 	for one := range strings.SplitSeq(m.get("SchedulerParameters", ""), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(one), "=")
+		name = strings.ToLower(name)
 		at := m.find("SchedulerParameters")
 		n, err := strconv.Atoi(value)
 		switch {
 		case name == "":
-		case name == "bf_window" && err == nil:
+		case (name == "bf_interval" || name == "sched_interval") && err == nil && n < 0:
+			m.unmodeled(*at, fmt.Sprintf("SchedulerParameters=%s: this scheduler works all the same, every 365 days", one))
+			m.set(seconds[name], strconv.Quote("8760h"))
+		case name == "bf_window" && err == nil && n > 0:
 			m.set("backfill_window", duration(time.Duration(n)*time.Minute))
 		case name == "assoc_limit_stop":
 			m.set("limits_block", "true")
-		case seconds[name] != "" && err == nil:
+		case seconds[name] != "" && err == nil && n > 0:
 			m.set(seconds[name], duration(time.Duration(n)*time.Second))
-		case counts[name] != "" && err == nil:
+		case counts[name] != "" && err == nil && n >= 0:
 			m.set(counts[name], value)
+		case (seconds[name]+counts[name] != "" || name == "bf_window") && err == nil:
+			m.unmodeled(*at, fmt.Sprintf("SchedulerParameters=%s: Slurm does not take this number, and its default counts", one))
 		case seconds[name]+counts[name] != "" || name == "bf_window":
 			m.problem(*at, "SchedulerParameters: %s=%s is no whole number", name, value)
 		case !slices.Contains(idle, name):
@@ -348,9 +362,12 @@ func (m *clusterModel) preemption() {
 		m.set("release", duration(time.Second))
 	}
 	m.set("release_stopped", duration(3750*time.Millisecond)) // a measured mean: slurmd checks at growing intervals
-	over := m.whole(m.settings, "OverTimeLimit", 0)
+	over := time.Duration(m.whole(m.settings, "OverTimeLimit", 0)) * time.Minute
+	if unlimited(m.get("OverTimeLimit", "")) {
+		over = longestLimit
+	}
 	wait := m.whole(m.settings, "KillWait", 30)
-	m.set("over_limit", duration(time.Duration(over)*time.Minute+time.Duration(wait+60)*time.Second))
+	m.set("over_limit", duration(over+time.Duration(wait+60)*time.Second))
 }
 
 // mode returns the policy's name for a PreemptMode.
@@ -362,7 +379,7 @@ func (m *clusterModel) mode(l settingsLine, name string) string {
 			out = one
 		case "gang", "within", "", "cluster":
 		default:
-			m.unmodeled(l[0], fmt.Sprintf("%s=%s: the default of the cluster counts", name, one))
+			m.unmodeled(l.at(name), fmt.Sprintf("%s=%s: the default of the cluster counts", name, one))
 		}
 	}
 	return out
@@ -409,7 +426,7 @@ func (m *clusterModel) partition(l settingsLine) {
 	if least, n := m.whole(l, "MinNodes", 0), m.whole(l, "MaxNodes", 0); n > 0 && least > n {
 		m.problem(l[0], "the partition %s has MinNodes=%d above MaxNodes=%d: lower it", l[0].value, least, n)
 	}
-	if strings.EqualFold(l.get("Default"), "YES") {
+	if m.yes(l, "Default") {
 		if m.usual != "" {
 			m.unmodeled(l[0], fmt.Sprintf("PartitionName=%s Default=YES: it is the default in place of %s, as in Slurm", l[0].value, m.usual))
 			for i := range m.partitions {
@@ -442,7 +459,7 @@ func (m *clusterModel) partition(l settingsLine) {
 	}
 	if q := l.get("QOS"); q != "" && !none(q) {
 		add("qos", strconv.Quote(q))
-		b.qos = l[slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, "QOS") })]
+		b.qos = l.at("QOS")
 	}
 	if m.shared(l); m.linear || strings.EqualFold(cmp.Or(l.get("OverSubscribe"), l.get("Shared")), "EXCLUSIVE") {
 		add("exclusive", "true")

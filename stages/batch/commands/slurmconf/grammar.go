@@ -28,18 +28,18 @@ var assignment = regexp.MustCompile(`^\s*([[:alnum:]_.]+)\s*([-+*/]?)=(\s*)(?:"(
 // unset matches a name without a value at the end of a line.
 var unset = regexp.MustCompile(`^\s*([[:alnum:]_.]+)\s*[-+*/]?=\s*(?:""\s*)?$`)
 
-// read adds the statements of a configuration file, and of the files that it includes.
-func (c *SlurmConf) read(path string) error {
+// read calls add with the statements of a configuration file, and of the files that it includes.
+func (c *SlurmConf) read(path string, add func(at setting, text string)) error {
 	c.reading = append(c.reading, path)
 	defer func() { c.reading = c.reading[:len(c.reading)-1] }()
 	return eachStatement(path, func(n int, text string) {
 		at := setting{file: path, line: n}
 		words := strings.Fields(text)
 		if len(words) > 1 && strings.EqualFold(words[0], "include") && !strings.HasPrefix(words[1], "=") {
-			c.include(at, strings.Trim(words[1], `"`))
+			c.include(at, strings.Trim(words[1], `"`), add)
 			return
 		}
-		c.add(at, text)
+		add(at, text)
 	})
 }
 
@@ -102,7 +102,7 @@ func comment(text string) int {
 
 // include reads the file that an Include line names. %c in the name means the name of the cluster. A relative name is
 // looked for in the folder of slurm.conf, then in the folder of the including file.
-func (c *SlurmConf) include(at setting, name string) {
+func (c *SlurmConf) include(at setting, name string, add func(at setting, text string)) {
 	if strings.Contains(name, "%c") {
 		cluster := c.get("ClusterName", "")
 		if cluster == "" {
@@ -120,7 +120,7 @@ func (c *SlurmConf) include(at setting, name string) {
 	}
 	if slices.Contains(c.reading, path) {
 		c.problem(at, "the file %s is included while it is read: remove the line", path)
-	} else if err := c.read(path); err != nil {
+	} else if err := c.read(path, add); err != nil {
 		c.problem(at, "the included file cannot be read (%v): copy it as well, or remove the line", err)
 	}
 }

@@ -99,7 +99,7 @@ func TestParameters(t *testing.T) {
 	got := strings.Join(c.Unmodeled, "\n")
 	for _, want := range []string{
 		"slurm.conf:14: PriorityWeightAge=7 replaces 1000 of line 5, as in Slurm",
-		"slurm.conf:17: PartitionName=a LLN=YES, and 1 more like it: tfexp ignores this parameter",
+		"slurm.conf:17: PartitionName=a LLN=YES, and 1 more like it: jobs fill nodes in the order of their weights",
 		"slurm.conf:17: PartitionName=a Exclusive=USER: nodes are shared all the same",
 		"slurm.conf:18: MaxCPUsPerNode has no value: it counts as not set",
 	} {
@@ -147,4 +147,39 @@ func TestOtherFiles(t *testing.T) {
 		!strings.Contains(err.Error(), "gres2.conf:1: gres.conf has no parameter Fiel. Did you mean File?") {
 		t.Errorf("the error is %v", err)
 	}
+}
+
+// Numbers, switches, lists and names have all the forms that Slurm takes.
+func TestForms(t *testing.T) {
+	const node, part = "NodeName=n[1-4] CPUs=8\n", "PartitionName=main Nodes=ALL Default=YES\n"
+	for _, c := range []struct {
+		name, conf string
+		want, not  []string
+	}{
+		{"numbers", "NodeName=n[1-4] CPUs=0x10 RealMemory=64K Weight=020\n" + part + "SelectTypeParameters=CR_Core_Memory\n",
+			[]string{"threads = 16", `memory = "65536MiB"`, "weight = 16"}, nil},
+		{"a unit of memory", "NodeName=n[1-4] CPUs=8 RealMemory=64G\n" + part + "SelectTypeParameters=CR_Core_Memory\n",
+			[]string{"error: slurm.conf:4: RealMemory=64G is no whole number"}, nil},
+		{"switches", node + "PartitionName=a Nodes=ALL Default=0\nPartitionName=b Nodes=ALL Default=True\n",
+			[]string{`partition "b" { default = true }`, `partition "a" { }`}, nil},
+		{"a switch that is none", node + "PartitionName=a Nodes=ALL Default=maybe\n", []string{"error: slurm.conf:5: Default=maybe is neither YES nor NO"}, nil},
+		{"white space in lists", node + "PartitionName=main Nodes=\"n1, n[2,4]\"\nPartitionName=x Nodes=\"n3 n4\"\n",
+			[]string{`partition "main" { nodes = ["n-[1-2]", "n-4"] }`, `partition "x" { nodes = ["n-[3-4]"] }`}, nil},
+		{"parameters of the schedulers", node + part + "SchedulerParameters=BF_Window=1440,Default_Queue_Depth=7\nSelectTypeParameters=\"CR_Core, CR_LLN\"\n",
+			[]string{`backfill_window = "24h"`, "queue_depth = 7", "least_loaded = true"}, []string{"SchedulerParameters=", "CR_LLN:"}},
+		{"numbers that Slurm does not take", node + part + "SchedulerParameters=bf_interval=-1,bf_resolution=0\n",
+			[]string{`backfill_interval = "8760h"`, "SchedulerParameters=bf_resolution=0: Slurm does not take this number, and its default counts"},
+			[]string{"backfill_resolution"}},
+		{"enforcement", node + part + "PriorityType=priority/multifactor\nPriorityWeightFairshare=1\nAccountingStorageEnforce=\"associations limits\"\n",
+			[]string{"weight_fair_share = 1"}, []string{"charge"}},
+		{"no end by limits", node + part + "OverTimeLimit=UNLIMITED\n", []string{`over_limit = "8760h1m30s"`}, nil},
+		{"modes", node + part + "PreemptType=preempt/qos\nPreemptMode=CHECKPOINT\n", []string{"slurm.conf:7: PreemptMode=checkpoint: the default"}, nil},
+		{"the output of scontrol", "Configuration data as of 2026-01-01T00:00:00\nBOOT_TIME               = 2026-01-01T00:00:00\n" + node,
+			[]string{"error: slurm.conf:4: this is the output of  scontrol show config"}, []string{"BOOT_TIME"}},
+	} {
+		check(t, c.name, twinOf(t, map[string]string{"slurm.conf": plainConf + c.conf}), c.want, c.not)
+	}
+	got := twinOf(t, map[string]string{"slurm.conf": plainConf + "NodeName=n[1-2] CPUs=8 Gres=gpu:2\n" + part,
+		"gres.conf": "Include more.conf # of all nodes\n", "more.conf": "NodeName=n[1-2] Name=gpu Type=a100 File=/dev/nvidia[0-1]\n"}, "gres.conf")
+	check(t, "an included gres.conf", got, []string{`gpu = "a100"`}, nil)
 }

@@ -23,6 +23,11 @@ func (m *clusterModel) hardware() {
 		if len(hosts) == 0 {
 			continue
 		}
+		for _, name := range []string{"CoreSpecCount", "CpuSpecList"} {
+			if v := l.get(name); v != "" && v != "0" {
+				m.unmodeled(l[0], fmt.Sprintf("NodeName=%s %s=%s: jobs can have these cores", l[0].value, name, v))
+			}
+		}
 		if devices := l.get("Gres"); devices != "" {
 			m.noteOtherGres(l, devices)
 		}
@@ -34,9 +39,7 @@ func (m *clusterModel) hardware() {
 				g.Label = fmt.Sprintf("%s_%d", base, n)
 			}
 			used[g.Label] = true
-			if !m.size(l, &g) {
-				break
-			}
+			m.size(l, &g)
 			m.devices(l, &g, part.devices)
 			if f := l.get("Features") + l.get("Feature"); f != "" {
 				g.Feature = append(g.Feature, strings.Split(f, ",")...)
@@ -49,11 +52,6 @@ func (m *clusterModel) hardware() {
 			}
 			m.groups = append(m.groups, g)
 		}
-		for _, name := range []string{"CoreSpecCount", "CpuSpecList"} {
-			if v := l.get(name); v != "" && v != "0" {
-				m.unmodeled(l[0], fmt.Sprintf("NodeName=%s %s=%s: jobs can have these cores", l[0].value, name, v))
-			}
-		}
 	}
 	if len(m.groups) == 0 && len(m.absent) > 0 {
 		m.problem(setting{file: m.path, line: 1}, "all nodes are down by their State= and DownNodes=: "+
@@ -61,26 +59,54 @@ func (m *clusterModel) hardware() {
 	}
 }
 
-// size reads the cores and the memory of nodes, and reports whether they have any cores.
-func (m *clusterModel) size(l settingsLine, g *nodeGroup) bool {
-	memory := m.consumesMemory()
-	boards, sockets := m.whole(l, "Boards", 1), m.whole(l, "Sockets", m.whole(l, "SocketsPerBoard", 1))
-	perCore := m.whole(l, "ThreadsPerCore", 1)
-	cpus := m.whole(l, "CPUs", m.whole(l, "Procs", boards*sockets*m.whole(l, "CoresPerSocket", 1)*perCore))
-	if cpus < 1 {
-		m.problem(l[0], "a node of %s has %d CPUs: write CPUs=, or Sockets= and CoresPerSocket=", l[0].value, cpus)
-		return false
+// cpus returns the CPUs of a node, as Slurm computes them: CPUs= counts if it is the number of sockets, cores or
+// threads.
+func (m *clusterModel) cpus(l settingsLine) int {
+	boards, cores, threads := m.whole(l, "Boards", 1), m.whole(l, "CoresPerSocket", 1), m.whole(l, "ThreadsPerCore", 1)
+	boards, cores, threads = max(boards, 1), max(cores, 1), max(threads, 1)
+	cpus := m.whole(l, "CPUs", m.whole(l, "Procs", 0))
+	sockets := m.whole(l, "Sockets", 0)
+	each := m.whole(l, "SocketsPerBoard", 0)
+	switch {
+	case each > 0:
+		sockets = boards * each
+	case sockets == 0 && cpus >= cores*threads && cpus%(cores*threads) == 0:
+		sockets = cpus / (cores * threads)
+	case sockets == 0:
+		sockets = boards
 	}
-	g.Args = append(g.Args, pair{"count", fmt.Sprint(len(g.hosts))}, pair{"threads", fmt.Sprint(cpus)})
-	mb := m.whole(l, "RealMemory", 0)
-	if memory && mb == 0 {
+	all := sockets * cores * threads
+	if cpus == 0 || cpus == sockets || cpus == sockets*cores || cpus == all {
+		return cmp.Or(cpus, all)
+	}
+	of := fmt.Sprintf("NodeName=%s CPUs=%d", l[0].value, cpus)
+	if l.get("CoresPerSocket") == "" && l.get("ThreadsPerCore") == "" { // before version 20.11, CPUs= counted then
+		m.unmodeledOf(l[0], of, "CPUs of sockets", fmt.Sprintf("new versions of Slurm count its sockets, %d, in place of CPUs=", all))
+		return cpus
+	}
+	m.unmodeledOf(l[0], of, "CPUs", fmt.Sprintf("neither its sockets, its cores nor its threads are so many, so the node has %d CPUs, "+
+		"as in Slurm", all))
+	return all
+}
+
+// size reads the cores and the memory of nodes.
+func (m *clusterModel) size(l settingsLine, g *nodeGroup) {
+	g.Args = append(g.Args, pair{"count", fmt.Sprint(len(g.hosts))}, pair{"threads", fmt.Sprint(m.cpus(l))})
+	if !m.consumesMemory() {
+		return
+	}
+	mb, own := m.whole(l, "RealMemory", 0), m.whole(l, "MemSpecLimit", 0)
+	if mb == 0 {
 		m.unmodeledOf(l[0], "NodeName="+l[0].value, "RealMemory", "without RealMemory= its memory is not counted, "+
 			"and jobs can have any")
+		return
 	}
-	if memory && mb > 0 {
-		g.Args = append(g.Args, pair{"memory", strconv.Quote(fmt.Sprintf("%dMiB", mb-m.whole(l, "MemSpecLimit", 0)))})
+	if own >= mb {
+		m.unmodeledOf(l.at("MemSpecLimit"), fmt.Sprintf("NodeName=%s MemSpecLimit=%d", l[0].value, own), "MemSpecLimit",
+			"it is not below RealMemory, so it does not count, as in Slurm")
+		own = 0
 	}
-	return true
+	g.Args = append(g.Args, pair{"memory", strconv.Quote(fmt.Sprintf("%dMiB", mb-own))})
 }
 
 // consumesMemory reports whether memory is divided among jobs.
@@ -95,11 +121,16 @@ func (m *clusterModel) defaultMemory() (all []schema.Setting) {
 		return nil
 	}
 	add := func(partition string, l settingsLine) {
-		for _, one := range [][2]string{{"DefMemPerCPU", "thread"}, {"DefMemPerGPU", "gpu"}, {"DefMemPerNode",
-			"node"}} {
-			if mb := m.whole(l, one[0], 0); mb > 0 {
+		for pair := range strings.SplitSeq(l.get("JobDefaults"), ",") {
+			if name, value, _ := strings.Cut(pair, "="); strings.EqualFold(name, "DefMemPerGPU") {
+				at := l.at("JobDefaults")
+				l = append(slices.Clone(l), setting{"DefMemPerGPU", value, at.file, at.line})
+			}
+		}
+		for _, one := range [][2]string{{"DefMemPerNode", "node"}, {"DefMemPerCPU", "thread"}, {"DefMemPerGPU", "gpu"}} {
+			if mb := m.whole(l, one[0], 0); mb > 0 { // the first one counts, as in Slurm
 				all = append(all, schema.Setting{Name: partition, Value: fmt.Sprintf("%dMiB per %s", mb, one[1])})
-				return // Slurm allows only one of these parameters
+				return
 			}
 		}
 	}

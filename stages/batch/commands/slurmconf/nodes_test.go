@@ -245,3 +245,23 @@ func TestEnforcement(t *testing.T) {
 	check(t, "wrong", twinOf(t, map[string]string{"slurm.conf": plainConf + "AccountingStorageEnforce=limit\n" + rest}),
 		[]string{`error: slurm.conf:4: AccountingStorageEnforce has no value "limit"`}, nil)
 }
+
+// A node has the CPUs that Slurm computes of CPUs=, Boards=, Sockets=, CoresPerSocket= and ThreadsPerCore=.
+func TestCPUs(t *testing.T) {
+	for line, want := range map[string]string{
+		"": "1", "CPUs=8": "8", "Procs=8": "8", "CoresPerSocket=8 ThreadsPerCore=2": "16", "Sockets=2 CoresPerSocket=8 ThreadsPerCore=2": "32",
+		"CPUs=16 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2": "16", "CPUs=32 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2": "32",
+		"CPUs=8 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2": "32 (CPUs=8: neither",
+		"CPUs=64 CoresPerSocket=8 ThreadsPerCore=2":          "64", "CPUs=8 CoresPerSocket=8 ThreadsPerCore=2": "8",
+		"Boards=2 SocketsPerBoard=2 CoresPerSocket=8": "32", "Boards=2 Sockets=4 CoresPerSocket=8": "32",
+		"CPUs=99 Boards=2 SocketsPerBoard=2 CoresPerSocket=8":   "32 (CPUs=99: neither",
+		"Sockets=9 SocketsPerBoard=2 CoresPerSocket=4 Boards=0": "8", "CPUs=8 Sockets=2": "8 (CPUs=8: new versions",
+	} {
+		got := twinOf(t, map[string]string{"slurm.conf": plainConf + "NodeName=a1 " + line + "\nPartitionName=main Nodes=ALL Default=YES\n"})
+		number, note, noted := strings.Cut(want, " (")
+		check(t, line, got, []string{"threads = " + number + " ", note}, nil)
+		if !noted {
+			check(t, line, got, nil, []string{"CPUs="})
+		}
+	}
+}

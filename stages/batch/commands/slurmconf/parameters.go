@@ -93,9 +93,9 @@ func (c *SlurmConf) readOther(path, name string) error {
 	if name == "topology.yaml" {
 		return c.readTopology(path)
 	}
-	return eachStatement(path, func(n int, text string) {
+	return c.read(path, func(at setting, text string) {
 		var l settingsLine
-		c.assignments(setting{file: path, line: n}, text, func(s setting, operator string) { l = c.put(l, s, operator) })
+		c.assignments(at, text, func(s setting, operator string) { l = c.put(l, s, operator) })
 		if len(l) == 0 {
 			return
 		}

@@ -150,6 +150,32 @@ func TestNoMemory(t *testing.T) {
 		[]string{"slurm.conf:5: NodeName=v[1-2]: without RealMemory= its memory is not counted"}, nil)
 }
 
+// Memory for the system is no memory of jobs, if it is less than all; of several defaults, the first in Slurm counts.
+func TestMemoryOfNodes(t *testing.T) {
+	for line, want := range map[string]string{
+		"MemSpecLimit=2000": `memory = "62000MiB"`, "MemSpecLimit=64000": `memory = "64000MiB"`, "MemSpecLimit=99999": `memory = "64000MiB"`,
+	} {
+		got := twinOf(t, map[string]string{"slurm.conf": strings.Replace(devices, "RealMemory=64000", "RealMemory=64000 "+line, 1)})
+		check(t, line, got, []string{want}, nil)
+	}
+	const conf = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nNodeName=a1 CPUs=8 RealMemory=32000 Gres=gpu:2\nGresTypes=gpu\n" +
+		"PartitionName=main Nodes=ALL Default=YES "
+	const log = "JobID|User|Partition|Submit|Start|End|ReqCPUS|NNodes|ReqTRES|State\n" +
+		"1|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|1|gres/gpu=2|COMPLETED\n"
+	for line, want := range map[string]int64{
+		"DefMemPerCPU=1000 DefMemPerNode=3000": 3000, "DefMemPerGPU=500 DefMemPerCPU=1000": 4000,
+		"JobDefaults=DefCpuPerGPU=2,DefMemPerGPU=700": 1400, "DefMemPerNode=2k": 2048, "DefMemPerNode=UNLIMITED": 0,
+	} {
+		dir := write(t, map[string]string{"slurm.conf": conf + line + "\n", "sacct.txt": log})
+		tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+		} else if got := tw.trace.Jobs[0].Memory >> 20; got != want {
+			t.Errorf("%s: the job has %d MiB, want %d", line, got, want)
+		}
+	}
+}
+
 // Jobs without memory in the log have the default of their partition, or of the cluster, where memory is divided.
 func TestDefaultMemory(t *testing.T) {
 	const rest = "SelectType=select/cons_tres\nDefMemPerNode=3000\nNodeName=a1 CPUs=8 RealMemory=32000 Gres=gpu:2\nGresTypes=gpu\n" +

@@ -36,6 +36,11 @@ func (l settingsLine) get(name string) string {
 	return ""
 }
 
+// at returns the setting of a name, which the line must have.
+func (l settingsLine) at(name string) setting {
+	return l[slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, name) })]
+}
+
 // SlurmConf is a slurm.conf, with the files that it includes.
 type SlurmConf struct {
 	path                     string
@@ -48,6 +53,7 @@ type SlurmConf struct {
 	Problems []error
 	// Unmodeled are the settings that the twin does not model, with their possible effects.
 	Unmodeled []string
+	foreign   bool // whether the file is no slurm.conf: the rest of it is not read
 	said      map[string]bool
 	repeats   map[string]*repeat
 	reading   []string // files: each is included by the one before
@@ -56,7 +62,7 @@ type SlurmConf struct {
 // ReadSlurmConf reads a slurm.conf.
 func ReadSlurmConf(path string) (*SlurmConf, error) {
 	c := &SlurmConf{path: path, said: map[string]bool{}, repeats: map[string]*repeat{}}
-	if err := c.read(path); err != nil {
+	if err := c.read(path, c.add); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -68,6 +74,13 @@ func (c *SlurmConf) problem(s setting, format string, args ...any) {
 
 // add parses a line of slurm.conf, and stores its settings.
 func (c *SlurmConf) add(at setting, text string) {
+	if strings.HasPrefix(text, "Configuration data as of ") {
+		c.problem(at, "this is the output of  scontrol show config, which has no nodes: give the file slurm.conf")
+		c.foreign = true
+	}
+	if c.foreign {
+		return
+	}
 	for _, head := range []string{"JobID|", "Cluster|", "Name|"} {
 		if strings.HasPrefix(text, head) {
 			c.problem(at, "this is a table of sacct or sacctmgr")
@@ -198,24 +211,44 @@ func (c *SlurmConf) unmodeledOf(s setting, text, kind, effect string) {
 	c.Unmodeled[r.at] = fmt.Sprintf("%s, and %d more like it: %s", r.text, r.others, effect)
 }
 
-// whole reads a number of a line.
+// whole reads a number of a line, in the forms that Slurm takes: 16, 0x10, 020 and 16k.
 func (c *SlurmConf) whole(l settingsLine, name string, standard int) int {
 	text := l.get(name)
-	if text == "" || strings.EqualFold(text, "UNLIMITED") || strings.EqualFold(text, "INFINITE") {
+	if text == "" || unlimited(text) {
 		return standard
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		i := slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, name) })
-		c.problem(l[i], "%s=%s is no whole number", name, text)
+	number, factor := text, 1
+	if last := len(text) - 1; text[last] == 'k' || text[last] == 'K' {
+		number, factor = text[:last], 1024
+	}
+	n, err := strconv.ParseInt(number, 0, 32)
+	if err != nil || strings.Contains(number, "_") {
+		c.problem(l.at(name), "%s=%s is no whole number", name, text)
 		return standard
 	}
-	return n
+	return int(n) * factor
+}
+
+// unlimited reports whether a value means that there is no limit.
+func unlimited(text string) bool {
+	return strings.EqualFold(text, "UNLIMITED") || strings.EqualFold(text, "INFINITE")
+}
+
+// yes reads a switch of a line, in the words that Slurm takes.
+func (c *SlurmConf) yes(l settingsLine, name string) bool {
+	switch text := l.get(name); strings.ToLower(text) {
+	case "yes", "up", "true", "1":
+		return true
+	case "", "no", "down", "false", "0":
+	default:
+		c.problem(l.at(name), "%s=%s is neither YES nor NO", name, text)
+	}
+	return false
 }
 
 // span reads a time: minutes, minutes:seconds, hours:minutes:seconds, days-hours and so on; 0 for no limit.
 func span(text string) (time.Duration, error) {
-	if text == "" || strings.EqualFold(text, "UNLIMITED") || strings.EqualFold(text, "INFINITE") || text == "-1" {
+	if text == "" || unlimited(text) || text == "-1" {
 		return 0, nil
 	}
 	days, rest, dashed := strings.Cut(text, "-")
@@ -249,15 +282,14 @@ func span(text string) (time.Duration, error) {
 func (c *SlurmConf) time(l settingsLine, name string) time.Duration {
 	d, err := span(l.get(name))
 	if err != nil {
-		i := slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, name) })
-		c.problem(l[i], "%s: %v", name, err)
+		c.problem(l.at(name), "%s: %v", name, err)
 	}
 	return d
 }
 
 // hosts expands the names of nodes of a line.
 func (c *SlurmConf) hosts(s setting, text string) []string {
-	list, err := batch.Hosts(text)
+	list, err := batch.Hosts(strings.Join(words(text), ","))
 	if err != nil {
 		c.problem(s, "%v", err)
 	}
