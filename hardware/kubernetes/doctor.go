@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes/api"
-
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 )
 
 // permission is the right to make some calls. optional says what does not work without it; empty if the engine does not

@@ -1,17 +1,18 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes/api"
-
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -101,6 +102,29 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 	}
 	e.Close()
 	return nil, UnavailableOrDone(ctx, err)
+}
+
+// watch follows the pods of the engine until it is closed. It closes listed when it has seen all pods. If that or a
+// later list fails, it sets blindness and closes blind, and the run ends.
+func (e *Engine) watch(listed chan<- bool) {
+	err := e.FollowPods(e.ctx, e.own(), func() { close(listed) }, e.tell)
+	if err == nil {
+		return
+	}
+	e.blindness = Unavailable(fmt.Errorf("follow the pods of the run: %w", err))
+	e.Break(e.blindness)
+	close(e.blind)
+}
+
+// tell passes the new state of a pod to its program. gone means that the pod was deleted.
+func (e *Engine) tell(p *api.Pod, gone bool) {
+	e.mu.Lock()
+	of := cmp.Or(e.started[p.Metadata.Labels[labelStart]], e.started[p.Metadata.UID])
+	e.mu.Unlock()
+	if of != nil {
+		of.see(p, gone)
+	}
+	e.news(p, gone)
 }
 
 // stopMargin is how long tfexp waits for the end of a pod after its grace, before it deletes the pod.

@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
-
 	"github.com/tfexp/tfexp/experiments/secret"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )

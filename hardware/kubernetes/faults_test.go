@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
-
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )

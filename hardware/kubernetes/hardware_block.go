@@ -23,12 +23,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes/api"
-
 	"github.com/distribution/reference"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/scheduler"
 )
 

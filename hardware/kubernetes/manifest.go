@@ -14,9 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes/api"
-
 	"github.com/tfexp/tfexp/experiments/secret"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -33,7 +32,7 @@ const (
 const annotationControl = "tfexp.dev/control"
 
 // containerName is the name of the only container of each pod.
-const ContainerName = "job"
+const containerName = "job"
 
 // pulls has the pull policy of the API for each value of image_pull.
 var PullPolicies = map[string]string{"missing": "IfNotPresent", "always": "Always", "never": "Never"}
@@ -118,11 +117,11 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part, start string) (spe
 
 // Pod returns the specification of a pod with one container, whose own part is given.
 func (s *Settings) Pod(image string, container tree, volumes []tree) tree {
-	container["name"], container["image"], container["imagePullPolicy"] = ContainerName, image, PullPolicies[s.Pull]
+	container["name"], container["image"], container["imagePullPolicy"] = containerName, image, PullPolicies[s.Pull]
 	container["securityContext"] = tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}}
 	spec := tree{
 		"restartPolicy": "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,
-		"terminationGracePeriodSeconds": Seconds(s.Grace), "tolerations": s.tolerations(),
+		"terminationGracePeriodSeconds": seconds(s.Grace), "tolerations": s.tolerations(),
 		"containers": []tree{container}, "volumes": volumes,
 	}
 	if len(s.NodeSelector) > 0 {
@@ -138,7 +137,7 @@ func (s *Settings) Pod(image string, container tree, volumes []tree) tree {
 func Literally(text string) string { return strings.ReplaceAll(text, "$(", "$$(") }
 
 // seconds returns a duration in whole seconds, as the API counts; at least 1.
-func Seconds(d time.Duration) int64 { return max(int64(d/time.Second), 1) }
+func seconds(d time.Duration) int64 { return max(int64(d/time.Second), 1) }
 
 // labels returns the labels of the objects of a job.
 func (e *Engine) labels(j *launch.Job) map[string]string {
@@ -222,7 +221,7 @@ func onNodes(names ...string) tree {
 // none.
 func (e *Engine) create(key programKey, j *launch.Job, pods api.Meta, spec tree, hidden []string, queue string) (*madeJob,
 	error) {
-	e.drop(e.detach(key))
+	e.discard(key)
 	name := objectPrefix + pods.Labels[labelStart]
 	if err := e.keep(name, j, hidden); err != nil {
 		return nil, err
@@ -234,7 +233,7 @@ func (e *Engine) create(key programKey, j *launch.Job, pods api.Meta, spec tree,
 	}
 	var made api.Job
 	err := e.Create(e.ctx, "jobs", tree{"apiVersion": api.BatchGroup, "kind": "Job", "metadata": m,
-		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": Seconds(e.set.Deadline),
+		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": seconds(e.set.Deadline),
 			"template": tree{"metadata": pods, "spec": spec}}}, &made)
 	if err == nil && made.Metadata.UID == "" { // a repeated call has no answer
 		err = e.Get(e.ctx, "jobs", m.Name, &made)
@@ -303,10 +302,7 @@ func (e *Engine) suspend(key programKey) error {
 		return nil
 	}
 	_, err := e.patchJob(o.name, tree{"suspend": true})
-	if api.Refused(err, 404, 422) { // the Job is deleted, or has ended
-		return nil
-	}
-	return err
+	return api.Except(err, http.StatusNotFound, http.StatusUnprocessableEntity) // the Job is deleted, or has ended
 }
 
 // read reads the Job of a program from the cluster; nil if it is deleted.
@@ -354,6 +350,9 @@ func (e *Engine) drop(o *madeJob) {
 	defer cancel()
 	_ = e.Delete(ctx, "jobs", o.name)
 }
+
+// discard deletes the Job of a program.
+func (e *Engine) discard(key programKey) { e.drop(e.detach(key)) }
 
 // move replaces the node of a program if it takes no pods any more, by another node of the cluster with enough room.
 // Later pods on this node of the hardware go to the new node too.

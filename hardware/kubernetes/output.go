@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/kubernetes/api"
-
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// output copies the log of a pod to the log of a job. The node adds a time stamp to each line. After a lost
+// output copies the logs of pods, one after another, to the log of a job. The node adds a time stamp to each line. After a lost
 // connection, copying continues at the last line.
 type output struct {
 	log *launch.Log
@@ -26,6 +25,61 @@ type output struct {
 	// a line has arrived while the pod ran.
 	lag  time.Duration
 	live bool
+
+	stop   context.CancelFunc
+	copied chan error // receives the error of copying the log of the present pod; nil if none is copied
+}
+
+// start copies the log of another pod until the pod has ended or the context is done. over reports whether the pod has
+// ended. done is called when the log is copied.
+func (o *output) start(ctx context.Context, k *cluster, pod string, over func() bool, done func()) {
+	ctx, o.stop = context.WithCancel(ctx)
+	copied := make(chan error, 1)
+	o.copied, o.last, o.bytes = copied, time.Time{}, 0
+	go func() {
+		copied <- o.read(ctx, k, pod, over)
+		done()
+	}()
+}
+
+// logPatience is how long tfexp waits for the rest of a pod's log.
+const logPatience = 5 * time.Second
+
+// finish waits until the log of the pod is copied, at most for logPatience. It returns why the log cannot be read.
+func (o *output) finish() (err error) {
+	if o.copied == nil {
+		return nil
+	}
+	t := time.AfterFunc(logPatience, o.stop)
+	err = <-o.copied
+	t.Stop()
+	o.stop()
+	o.copied = nil
+	return err
+}
+
+// end stops copying the log of the pod.
+func (o *output) end() {
+	if o.copied != nil {
+		o.stop()
+		_ = o.finish()
+	}
+}
+
+// ended returns when the container of the pod ended. The API has this time in whole seconds; the time stamp of the last
+// line may be later, and then is closer. seen is when tfexp saw the end.
+func (o *output) ended(t *api.Termination, seen time.Time) time.Time {
+	if t == nil || !o.live || t.FinishedAt.IsZero() {
+		return seen
+	}
+	at := t.FinishedAt
+	if o.last.After(at) {
+		at = o.last
+	}
+	if at = at.Add(o.lag); at.Before(seen) && seen.Sub(at) < 3*time.Second {
+		return at
+	}
+	return seen
 }
 
 // copy copies a stream of lines until it ends. It skips the lines and bytes that were copied before.
@@ -64,8 +118,7 @@ func (o *output) copy(stream io.Reader, live bool) error {
 	}
 }
 
-// read copies the log of a pod until the pod has ended or the context is done. It reconnects after a lost connection.
-// over reports whether the pod has ended. An error means that the user may not read logs.
+// read copies the log of a pod. It reconnects after a lost connection. An error means that the user may not read logs.
 func (o *output) read(ctx context.Context, k *cluster, name string, over func() bool) error {
 	began := time.Now() // first try since the last answer
 	for tries := 0; ctx.Err() == nil; tries++ {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/kubernetes/api"
-
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 	placed "github.com/tfexp/tfexp/scheduler/cluster"
@@ -58,9 +57,14 @@ func (e *Engine) serve(p *program, o *madeJob) error {
 	}, nil)
 }
 
-// partLost reports whether the pod of a part was taken away, and its job cannot go on without the part.
-func (l *podLife) partLost(pod *api.Pod, gone bool) bool {
-	if pod == nil || pod.Disruption() == "" && !(gone && !pod.Over()) && (l.seen == "" || l.seen == pod.Metadata.UID) {
+// partLost reports whether the program is a part whose pod was taken away, and its job cannot go on without the part.
+func (l *podLife) partLost(now state) bool {
+	pod := now.pod
+	if l.p.service == "" || pod == nil {
+		return false
+	}
+	deleted, replaced := now.gone && !pod.Over(), l.seen != "" && l.seen != pod.Metadata.UID
+	if pod.Disruption() == "" && !deleted && !replaced {
 		return false
 	}
 	return l.p.Lead || !slices.ContainsFunc(l.p.Job.Roles, func(r scheduler.Role) bool {

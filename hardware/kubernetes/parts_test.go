@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
-
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	environ "github.com/tfexp/tfexp/jobs/program"

@@ -14,9 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes/api"
-
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/results/folder"
 )
 

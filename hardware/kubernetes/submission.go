@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes/api"
-
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )

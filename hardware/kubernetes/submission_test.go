@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
-
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"

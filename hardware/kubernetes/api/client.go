@@ -115,6 +115,14 @@ func Refused(err error, codes ...int) bool {
 	return ok && slices.Contains(codes, e.code)
 }
 
+// Except returns an error, or nil if it is an answer of the server with one of the status codes.
+func Except(err error, codes ...int) error {
+	if Refused(err, codes...) {
+		return nil
+	}
+	return err
+}
+
 // NoPermission reports whether the user lacks the permission for a call. A refusal by an admission controller has the
 // same status code, but does not count.
 func NoPermission(err error) bool {

@@ -72,11 +72,7 @@ func (n Namespace) Delete(ctx context.Context, resource, name string) error {
 	if resource == "pods" {
 		what.Body = tree{"gracePeriodSeconds": 1}
 	}
-	err := n.Do(ctx, what, nil)
-	if Refused(err, http.StatusNotFound) {
-		return nil
-	}
-	return err
+	return Except(n.Do(ctx, what, nil), http.StatusNotFound)
 }
 
 // Labelled lists the objects of a namespace that have some labels.

@@ -17,12 +17,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/kubernetes"
-
-	"github.com/tfexp/tfexp/hardware/kubernetes/api"
-
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/kubernetes"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/results/folder"
 )
 

@@ -14,10 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
-
-	"github.com/tfexp/tfexp/hardware/engine"
 )
 
 // arrayOf returns an array of tasks in a folder that its pods see.
