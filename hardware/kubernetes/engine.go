@@ -59,18 +59,6 @@ type Engine struct {
 	kueue       string                 // the version of Kueue's API
 }
 
-// programKey identifies a program: by the number of its job and, if the job has roles, by the name of the part.
-type programKey struct {
-	job  int
-	part string
-}
-
-// madeJob is the Job of the cluster for a program.
-type madeJob struct {
-	name, uid string
-	shape     string // its pod template in JSON; a Job is reused only for an equal template
-}
-
 func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task engine.Task) (*Engine, error) {
 	k = k.patient(k.set.Patience)
 	e := &Engine{
@@ -148,17 +136,6 @@ func (e *Engine) Change(job int, to launch.Job) error {
 	e.launches[job] = to
 	e.mu.Unlock()
 	return e.Jobs.Change(job, to)
-}
-
-// label changes a text so that it may be the value of a label.
-func label(text string) string {
-	text = strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' {
-			return c
-		}
-		return '-'
-	}, text)
-	return strings.Trim(text[:min(len(text), 63)], "-._")
 }
 
 // own returns the labels of the engine's objects.

@@ -135,6 +135,29 @@ func assign(hw *engine.Hardware, rooms []room) ([]string, error) {
 	return names, nil
 }
 
+// move replaces the node of a program if it takes no pods any more, by another node of the cluster with enough room.
+// Later pods on this node of the hardware go to the new node too.
+func (e *Engine) move(p *program) error {
+	v := p.now().part.Node
+	rooms, err := e.rooms(e.ctx, e.run)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := slices.IndexFunc(rooms, func(r room) bool { return r.name == e.nodes[v] })
+	if now >= 0 && rooms[now].closed == "" {
+		return nil
+	}
+	for _, r := range rooms {
+		if r.fits(e.hw.Cluster.Nodes[v]) && !slices.Contains(e.nodes, r.name) {
+			e.nodes[v] = r.name
+			return nil
+		}
+	}
+	return nil // no other node has room: the node may come back
+}
+
 // title describes a node of the hardware for an error.
 func title(n scheduler.Node) string {
 	text := "a node"

@@ -108,12 +108,12 @@ func (e *Engine) submit(s *submission) error {
 	if err != nil {
 		return err
 	}
-	spec, hidden, err := e.template(&j, part, start)
+	t, err := e.template(&j, part, start, string(text))
 	if err != nil {
 		return err
 	}
-	spec["affinity"] = onNodes(nodes...)
-	o, err := e.create(programKey{job: s.number}, &j, e.podMeta(&j, start, string(text)), spec, hidden, s.queue)
+	t.spec["affinity"] = onNodes(nodes...)
+	o, err := e.create(programKey{job: s.number}, &j, t, s.queue)
 	if err == nil && s.queue == "" {
 		_, err = e.patchJob(o.name, tree{"suspend": false})
 	}

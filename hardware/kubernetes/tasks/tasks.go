@@ -113,7 +113,7 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 // "$(JOB_COMPLETION_INDEX)", or "look" to check the folder only.
 func (p *taskPods) job(name, argument string, pods int) tree {
 	numbers := strings.Join(schema.Each(p.Tasks, strconv.Itoa), ",")
-	command := schema.Each(append([]string{p.program}, p.Command[1:]...), kubernetes.Literally)
+	command := schema.Each(append([]string{p.program}, p.Command[1:]...), kubernetes.Escape)
 	p.volume["name"] = "results"
 	spec := p.Pod(p.Image, tree{
 		"command": append(command, numbers, argument), "terminationMessagePolicy": "FallbackToLogsOnError",
