@@ -114,10 +114,11 @@ func (c checker) dividesCores(
 			return
 		}
 	}
-	if w.Sampled() && !experiment.UsesCurve(c.Spec.Estimate.Model) {
+	// After an error about the model it is "".
+	if m := c.Spec.Estimate.Model; m != "" && w.Sampled() && !experiment.UsesCurve(m) {
 		c.Fail(at, "Speed on other numbers of cores that is not measured",
 			"The order %q needs the speed of jobs on other numbers of cores, but the model %q of the estimates predicts only "+
-				"the speed on the requested number: write estimate { model = \"auto\" }.", p.Order, c.Spec.Estimate.Model)
+				"the speed on the requested number: write estimate { model = \"auto\" }.", p.Order, m)
 		return
 	}
 	on := fmt.Sprintf("On the hardware %q without GPUs, the order %q divides the cores", h.Name, p.Order)

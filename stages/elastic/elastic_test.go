@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	_ "github.com/tfexp/tfexp/stages/all"
@@ -215,5 +216,33 @@ policy "optimus" {
 	}
 	if resizes != 3 || len(rows) != len(ends) {
 		t.Errorf("%d jobs were resized %d times, want 3", len(rows), resizes)
+	}
+}
+
+// A wrong model of the estimates is one error: the order says nothing about the model that is missing.
+func TestWrongModelIsOneError(t *testing.T) {
+	_, text := decodetest.Beside(t, `
+experiment "e" {}
+job "a" {
+  builtin "softmax" {}
+  epochs    = 2
+  threads   = 2
+  malleable = true
+}
+workload "w" {
+  submit { job = job.a }
+}
+hardware "h" {
+  engine  = "simulated"
+  threads = 2
+}
+policy "optimus" {
+  order  = "optimus"
+  rounds = "10s"
+}
+estimate { model = "nope" }
+`, nil)
+	if strings.Count(text, "Error: ") != 1 || !strings.Contains(text, `Unknown model "nope"`) {
+		t.Errorf("%s", text)
 	}
 }
