@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
@@ -32,14 +33,37 @@ type weight struct {
 	huge           bool // a number in the value is too large
 }
 
-// Huge reports whether a value is a number outside the supported range: above 1e1000 or below 1e-1000.
+// Huge reports whether a value is a number outside the supported range: above 1e1000 or infinite, or below 1e-1000.
 func Huge(v cty.Value) bool {
 	if v.Type() != cty.Number || v.IsNull() || !v.IsKnown() {
 		return false
 	}
 	v, _ = v.Unmark()
-	exponent := v.AsBigFloat().MantExp(nil)
-	return exponent > mostExponent || exponent < -mostExponent
+	f := v.AsBigFloat()
+	exponent := f.MantExp(nil)
+	return exponent > mostExponent || exponent < -mostExponent || f.IsInf()
+}
+
+// In the library, a number divided by 0 is infinite, and the remainder is the number. The text "Inf" is a number too.
+// Within a text they would be "+Inf", so arithmetic with them is an error.
+func init() {
+	for _, op := range []*hclsyntax.Operation{hclsyntax.OpAdd, hclsyntax.OpSubtract, hclsyntax.OpMultiply,
+		hclsyntax.OpDivide, hclsyntax.OpModulo, hclsyntax.OpNegate} {
+		library := op.Impl
+		op.Impl = function.New(&function.Spec{
+			Params: library.Params(), Type: function.StaticReturnType(cty.Number),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				if (op == hclsyntax.OpDivide || op == hclsyntax.OpModulo) && args[1].AsBigFloat().Sign() == 0 {
+					return cty.NilVal, errors.New("division by zero")
+				}
+				v, err := library.Call(args)
+				if err == nil && v.AsBigFloat().IsInf() {
+					return cty.NilVal, errors.New("the result is infinite")
+				}
+				return v, err
+			},
+		})
+	}
 }
 
 func (w *weight) add(v cty.Value) {

@@ -262,6 +262,24 @@ func TestEffort(t *testing.T) {
 	}
 }
 
+// Infinite numbers are errors wherever they arise: a text would contain "+Inf".
+func TestInfinity(t *testing.T) {
+	for _, expr := range []string{`1 / 0`, `"a${1 / 0}"`, `5 % 0`, `upper(0 / 0)`, `{ (1 / 0) = 1 }`, `[for i in [0] : 1 / i]`,
+		`"a${"Inf" + 1}"`, `"a${-"Inf"}"`, `"Inf" / 2`, `length("a${"-Inf" * 2}")`} {
+		if v, diags, _ := value(t, expr, nil); !diags.HasErrors() {
+			t.Errorf("%s is %#v", expr, v)
+		}
+	}
+	if v, diags, _ := value(t, `"${7 / 2} ${7 % 4} ${-1 + 3 * 2 - 1}"`, nil); diags.HasErrors() || v.AsString() != "3.5 3 4" {
+		t.Errorf("%#v, %v", v, diags)
+	}
+	weibull := Guard("weibull", functions["weibull"], &Effort{})
+	if _, err := weibull.Call([]cty.Value{cty.MustParseNumberVal("1e400"), cty.StringVal("1h")}); err == nil ||
+		!strings.Contains(err.Error(), "must be below 1.8e308") {
+		t.Errorf("a shape of 1e400: %v", err)
+	}
+}
+
 // TooDeepJSON finds nested loops in the texts of a JSON file.
 func TestLoopsInJSON(t *testing.T) {
 	for src, want := range map[string]bool{

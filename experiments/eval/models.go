@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -82,8 +83,8 @@ func modelFunction(name string, params ...parameter) function.Function {
 			if !p.span {
 				f, _ := arg.AsBigFloat().Float64()
 				switch {
-				case isInfinite(arg): // the string "Inf"
-					return cty.NilVal, function.NewArgErrorf(i, "the parameter %s must be finite", p.name)
+				case math.IsInf(f, 0):
+					return cty.NilVal, function.NewArgErrorf(i, "the parameter %s must be below 1.8e308", p.name)
 				case p.most == 0 && !(f > 0):
 					return cty.NilVal, function.NewArgErrorf(i, "the parameter %s must be above 0", p.name)
 				case p.most > 0 && (f < 0 || f > p.most):

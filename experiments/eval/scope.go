@@ -111,10 +111,6 @@ func (r *Reporter) evaluate(expr hcl.Expression, e *Env) (cty.Value, bool) {
 		r.addHCL(diags, note)
 		return Unknown, false
 	}
-	if isInfinite(v) {
-		r.Errorf(expr.Range(), "Infinite number", "This number is infinite, as after a division by zero.%s", note)
-		return Unknown, false
-	}
 	return v, true
 }
 

@@ -104,12 +104,6 @@ func withoutDetails(diags hcl.Diagnostics) hcl.Diagnostics {
 	})
 }
 
-// isInfinite reports whether a value is an infinite number.
-func isInfinite(v cty.Value) bool {
-	v, _ = v.Unmark()
-	return v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && v.AsBigFloat().IsInf()
-}
-
 // intoElements moves the mark from a list to its elements.
 func intoElements(v cty.Value) cty.Value {
 	v, marks := v.Unmark()
