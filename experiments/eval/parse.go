@@ -82,14 +82,13 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 		return nil
 	}
 	r.Files[filename] = &hcl.File{Bytes: src}
-	if !utf8.Valid(src) {
-		at := 0
-		for c, size := utf8.DecodeRune(src); c != utf8.RuneError || size != 1; c, size = utf8.DecodeRune(src[at:]) {
-			at += size
+	for at, size := 0, 0; at < len(src); at += size {
+		var c rune
+		if c, size = utf8.DecodeRune(src[at:]); c == 0 || c == utf8.RuneError && size == 1 {
+			r.Errorf(byteAt(filename, src, at), "Not UTF-8",
+				"The file is not UTF-8 text: byte %d is 0x%02x. Save it in the encoding UTF-8.", at, src[at])
+			return nil
 		}
-		r.Errorf(byteAt(filename, src, at), "Not UTF-8",
-			"The file is not UTF-8 text: byte %d is 0x%02x.", at, src[at])
-		return nil
 	}
 	var file *hcl.File
 	var diags hcl.Diagnostics

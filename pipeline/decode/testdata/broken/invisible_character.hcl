@@ -1,0 +1,4 @@
+# A character that no editor shows is named.
+experiment "e" {
+  replicates = 2​
+}
