@@ -17,7 +17,7 @@ import (
 // planLimit bounds how long planning waits for engines. Fetching images is not bounded.
 const planLimit = 30 * time.Second
 
-// findImages looks up the images of the jobs. A missing image is an error only when a cell must run: see ready.
+// findImages looks up the images of the jobs. A missing image is an error only when a cell must run: see Ready.
 func (p *Plan) findImages() {
 	ctx := context.Background()
 	if !p.options.Fetch {
@@ -28,8 +28,8 @@ func (p *Plan) findImages() {
 	p.unavailable = p.x.FindImages(ctx, p.options.Fetch)
 }
 
-// ready returns an *engine.Unavailable if a cell must run on an engine that lacks something.
-func (p *Plan) ready() error {
+// Ready returns an *engine.Unavailable if a cell must run on an engine that lacks something.
+func (p *Plan) Ready() error {
 	var missing *engine.Unavailable
 	if !errors.As(p.unavailable, &missing) {
 		return nil

@@ -84,7 +84,7 @@ func (p *Plan) permit() (warning string, err error) {
 // the folder, *engine.Unavailable when an engine is not available, and ErrInterrupted
 // when ctx was canceled; the outcome then holds the finished work.
 func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
-	if err := p.ready(); err != nil {
+	if err := p.Ready(); err != nil {
 		return nil, err
 	}
 	folder.Enclose(p.Dir)

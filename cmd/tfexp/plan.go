@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
@@ -37,9 +39,11 @@ func (a *app) planCommand() *cobra.Command {
 			expected := plan.Expect(cmd.Context())
 			stop()
 			if asJSON {
-				return a.PrintJSON(show.PlanJSON(plan, expected))
+				err = a.PrintJSON(show.PlanJSON(plan, expected))
+			} else {
+				err = a.Printer().Plan(plan, expected, cells)
 			}
-			return a.Printer().Plan(plan, expected, cells)
+			return cmp.Or(err, plan.Ready())
 		},
 	}
 	vars.Flags(cmd.Flags())
