@@ -72,6 +72,11 @@ type clusterConfig struct {
 	CAFile   string `yaml:"certificate-authority"`
 	CAData   string `yaml:"certificate-authority-data"`
 	Proxy    string `yaml:"proxy-url"`
+	// Extensions may have a configuration for exec plugins.
+	Extensions []struct {
+		Name      string
+		Extension any
+	}
 }
 
 type userConfig struct {
@@ -188,8 +193,10 @@ func (c *kubeconfig) access(name string) (*Access, error) {
 	}
 	if on.Cluster.Proxy != "" {
 		var err error
-		if a.proxy, err = url.Parse(on.Cluster.Proxy); err != nil {
-			return nil, badAccess("proxy-url of the cluster %q: %v", on.Name, err)
+		if a.proxy, err = url.Parse(on.Cluster.Proxy); err != nil ||
+			!slices.Contains([]string{"http", "https", "socks5", "socks5h"}, a.proxy.Scheme) {
+			return nil, badAccess("proxy-url of the cluster %q is not a URL of http, https or socks5: %q", on.Name,
+				on.Cluster.Proxy)
 		}
 	}
 	ca, err := content(on.dir, on.Cluster.CAFile, on.Cluster.CAData, "certificate-authority")
@@ -206,7 +213,19 @@ func (c *kubeconfig) access(name string) (*Access, error) {
 	if u.Name != x.Context.User {
 		return nil, badAccess("the kubeconfig has no user %q, which the context %q names", x.Context.User, name)
 	}
-	return a, a.credentials(&u)
+	info := tree{"server": a.Server, "insecure-skip-tls-verify": on.Cluster.Insecure}
+	for name, value := range map[string]string{"tls-server-name": on.Cluster.Name, "proxy-url": on.Cluster.Proxy,
+		"certificate-authority-data": base64.StdEncoding.EncodeToString(ca)} {
+		if value != "" {
+			info[name] = value
+		}
+	}
+	for _, x := range on.Cluster.Extensions {
+		if x.Name == "client.authentication.k8s.io/exec" {
+			info["config"] = x.Extension
+		}
+	}
+	return a, a.credentials(&u, info)
 }
 
 // content returns the decoded data, or else the content of the file; nil if both are empty.
@@ -231,8 +250,8 @@ func absolute(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// credentials reads the credentials of a user.
-func (a *Access) credentials(u *named) error {
+// credentials reads the credentials of a user. info describes the cluster for exec plugins.
+func (a *Access) credentials(u *named, info tree) error {
 	for _, name := range []string{"auth-provider", "username", "as", "as-uid", "as-groups", "as-user-extra"} {
 		if _, has := u.User.Other[name]; has {
 			return badAccess("the user %q of the kubeconfig has %s, which tfexp does not support: use a client certificate, "+
@@ -260,7 +279,7 @@ func (a *Access) credentials(u *named) error {
 	case u.User.Token != "":
 		a.login = func(context.Context, bool) (string, error) { return u.User.Token, nil }
 	case u.User.Exec != nil:
-		return a.plugin(u)
+		return a.plugin(u, info)
 	}
 	return nil
 }
@@ -328,7 +347,7 @@ func (s *pluginStatus) given() bool { return s.Token != "" || s.ClientCertificat
 var pluginVersions = []string{"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}
 
 // plugin checks the plugin of a user and makes it the login.
-func (a *Access) plugin(u *named) error {
+func (a *Access) plugin(u *named, cluster tree) error {
 	p := &plugin{execConfig: *u.User.Exec, user: u.Name, dir: u.dir}
 	switch {
 	case !slices.Contains(pluginVersions, p.APIVersion):
@@ -342,7 +361,7 @@ func (a *Access) plugin(u *named) error {
 	}
 	spec := tree{"interactive": false}
 	if p.ClusterInfo {
-		spec["cluster"] = tree{"server": a.Server, "insecure-skip-tls-verify": a.tls.InsecureSkipVerify}
+		spec["cluster"] = cluster
 	}
 	info, err := json.Marshal(tree{"apiVersion": p.APIVersion, "kind": "ExecCredential", "spec": spec})
 	p.info, a.login, a.tls.GetClientCertificate = string(info), p.token, p.certificate
@@ -368,6 +387,7 @@ func (p *plugin) status(ctx context.Context, again bool) (s pluginStatus, err er
 		command = absolute(p.dir, command)
 	}
 	cmd := exec.CommandContext(ctx, command, p.Args...)
+	cmd.WaitDelay = time.Second // the plugin's own programs may hold its output open
 	cmd.Env = append(os.Environ(), "KUBERNETES_EXEC_INFO="+p.info)
 	for _, e := range p.Env {
 		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
@@ -376,7 +396,7 @@ func (p *plugin) status(ctx context.Context, again bool) (s pluginStatus, err er
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		said = []byte(p.Hint)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return s, badAccess("log in as the user %q: %s: %v %s", p.user, p.Command, err,
 			schema.Shortened(strings.TrimSpace(string(said)), 500))
 	}

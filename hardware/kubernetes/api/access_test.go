@@ -28,6 +28,10 @@ clusters:
 - name: c
   cluster:
     server: ` + server + `/
+    tls-server-name: api
+    extensions:
+    - name: client.authentication.k8s.io/exec
+      extension: {audience: a}
 users:
 - name: u
   user:
@@ -57,13 +61,15 @@ func TestCredentials(t *testing.T) {
 	file := write("token", "from-a-file\n", 0o600)
 	plugin := write("plugin", `#!/bin/sh
 case $KUBERNETES_EXEC_INFO in *client.authentication.k8s.io/v1*) ;; *) exit 1 ;; esac
+case $KUBERNETES_EXEC_INFO in *'"config":{"audience":"a"}'*'"tls-server-name":"api"'*) ;; *) exit 1 ;; esac
+sleep 100 & # it does not end with the plugin
 echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"'$GREETING-$1'"}}'
 `, 0o755)
 	for user, want := range map[string]string{
 		"    token: plain\n":            "Bearer plain",
 		"    tokenFile: " + file + "\n": "Bearer from-a-file",
 		"    exec:\n      apiVersion: client.authentication.k8s.io/v1\n      command: " + plugin +
-			"\n      args: [two]\n      env: [{name: GREETING, value: one}]\n": "Bearer one-two",
+			"\n      provideClusterInfo: true\n      args: [two]\n      env: [{name: GREETING, value: one}]\n": "Bearer one-two",
 	} {
 		a, err := FindAccess(configWith(t, s.URL, user), "")
 		if err != nil {
@@ -135,6 +141,10 @@ func TestRefusedAccess(t *testing.T) {
 		if _, err := FindAccess(configWith(t, "http://127.0.0.1:1", user), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", user, err, want)
 		}
+	}
+	if _, err := FindAccess(configWith(t, "http://127.0.0.1:1/\n    proxy-url: proxy:80", "    token: x\n"), ""); err == nil ||
+		!strings.Contains(err.Error(), "proxy-url") {
+		t.Errorf("a proxy without a scheme: %v", err)
 	}
 	path := configWith(t, "http://127.0.0.1:1", "    token: x\n")
 	for context, want := range map[string]string{
