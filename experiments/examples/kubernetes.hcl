@@ -27,6 +27,8 @@ hardware "team" {
   namespace       = "research"
   image           = "registry.example/train:1"
   image_pull      = "always"
+  pull_secrets    = ["registry"]
+  user            = "1000:1000"
   node_selector   = { pool = "gpu" }
   tolerations     = ["dedicated=training:NoSchedule"]
   service_account = "trainer"

@@ -1,8 +1,10 @@
 package kubernetes
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -143,5 +145,55 @@ func TestNoServer(t *testing.T) {
 	var missing *engine.Unavailable
 	if !errors.As(err, &missing) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A rehearsal of a Job finds what the cluster refuses before anything runs.
+func TestRefusedAtPlanTime(t *testing.T) {
+	f := apitest.New(t)
+	hw := hardwareOf(Settings{Kubeconfig: f.Kubeconfig(t), Namespace: "away"}, []scheduler.Node{{Threads: 2}})
+	for code, want := range map[int]string{http.StatusNotFound: `namespaces "away" not found`, http.StatusCreated: "",
+		http.StatusBadRequest: ""} { // an admission controller that refuses rehearsals
+		f.Refuse = func(what, _ string) *apitest.Refusal {
+			if what == "create jobs" && code != http.StatusCreated {
+				return &apitest.Refusal{Code: code, Message: `namespaces "away" not found`}
+			}
+			return nil
+		}
+		_, err := Kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "busybox"}}, false)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d: %v", code, err)
+		}
+	}
+	if n := len(f.All("jobs")); n != 0 {
+		t.Errorf("%d Jobs were created", n)
+	}
+}
+
+// Pods have the user and the Secrets of the hardware block, and then fulfill the Pod Security Standard "restricted".
+func TestUserOfPods(t *testing.T) {
+	s := Settings{User: "1000:0", PullSecrets: []string{"registry"}}
+	got, err := json.Marshal(s.Pod("x", tree{}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"imagePullSecrets":[{"name":"registry"}]`, `"securityContext":{"fsGroup":0,"runAsGroup":0,` +
+		`"runAsNonRoot":true,"runAsUser":1000,"seccompProfile":{"type":"RuntimeDefault"}}`} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	for _, wrong := range []string{"root", "0", "0:1", "1:x", "-1", "1:"} {
+		if _, err := security(wrong); err == nil {
+			t.Errorf("the user %q is accepted", wrong)
+		}
+	}
+}
+
+// Names that are equal in their first 63 characters have different folders for checkpoints.
+func TestDistinctNames(t *testing.T) {
+	long := strings.Repeat("x", 70)
+	if a, b := distinct(long+"-1"), distinct(long+"-2"); a == b || distinct("a_b") != "a_b" || distinct("a b") == distinct("a/b") {
+		t.Errorf("%q and %q", a, b)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -123,6 +124,19 @@ type Settings struct {
 	//
 	//	service_account = "trainer"
 	ServiceAccount string `arg:"service_account"`
+	// The Secrets of the namespace with which nodes fetch images from private registries.
+	//
+	// Default: the service account's.
+	//
+	//	pull_secrets = ["registry"]
+	PullSecrets []string `arg:"pull_secrets"`
+	// The user that programs run as, by number; perhaps with a group, which then owns the volumes. Namespaces under the
+	// Pod Security Standard "restricted" require it.
+	//
+	// Default: the image's.
+	//
+	//	user = "1000:1000"
+	User string `arg:"user"`
 	// The volumes of programs, by the folder at which they are mounted: `claim:NAME` or `host:FOLDER`; `:ro` at the end
 	// makes a volume read-only.
 	//
@@ -195,6 +209,9 @@ func decode(b engine.Block) (any, []engine.Problem) {
 			add("tolerations", "Not a toleration", "%v.", err)
 		}
 	}
+	if _, err := security(s.User); err != nil {
+		add("user", "Not a user", "%v.", err)
+	}
 	for _, at := range slices.Sorted(maps.Keys(s.Volumes)) {
 		if _, _, err := ParseVolume(s.Volumes[at]); err != nil {
 			add("volumes", "Not a volume", "%s: %v.", at, err)
@@ -247,6 +264,28 @@ func (s *Settings) tolerations() []api.Toleration {
 		t, _ := parseToleration(text) // decode has reported the errors
 		return t
 	})
+}
+
+// security returns the security context of pods whose programs run as a user ("1000" or "1000:1000"). It fulfills the
+// Pod Security Standard "restricted". If the text is empty, it is empty.
+func security(user string) (tree, error) {
+	if user == "" {
+		return tree{}, nil
+	}
+	c := tree{"runAsNonRoot": true, "seccompProfile": tree{"type": "RuntimeDefault"}}
+	id, group, both := strings.Cut(user, ":")
+	names := map[string]string{"runAsUser": id}
+	if both {
+		names["runAsGroup"], names["fsGroup"] = group, group
+	}
+	for name, text := range names {
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n < 0 || n == 0 && name == "runAsUser" {
+			return nil, fmt.Errorf("%q is not like \"1000\" or \"1000:1000\" (a user that is not root, and a group)", user)
+		}
+		c[name] = n
+	}
+	return c, nil
 }
 
 // parseVolume reads a volume: "claim:NAME" or "host:/path", with ":ro" at the end for a read-only volume.

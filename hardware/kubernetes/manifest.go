@@ -2,6 +2,8 @@ package kubernetes
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/hardware/launch"
@@ -26,9 +29,6 @@ const (
 
 // annotationControl is the annotation of a pod that has the content of its control file.
 const annotationControl = "tfexp.dev/control"
-
-// containerName is the name of the only container of each pod.
-const containerName = "job"
 
 // PullPolicies has the pull policy of the API for each value of image_pull.
 var PullPolicies = map[string]string{"missing": "IfNotPresent", "always": "Always", "never": "Never"}
@@ -113,7 +113,7 @@ func (e *Engine) mountAll(t *podTemplate, j *launch.Job) (paths launch.Paths, er
 			return paths, err
 		}
 		paths.Checkpoint = checkpointDir
-		t.mount(v, "checkpoints", checkpointDir, fmt.Sprintf("tfexp/%s/%s-%s", e.run, e.id, label(j.Name)), false)
+		t.mount(v, "checkpoints", checkpointDir, fmt.Sprintf("tfexp/%s/%s-%s", e.run, e.id, distinct(j.Name)), false)
 	}
 	for i, at := range slices.Sorted(maps.Keys(e.set.Volumes)) {
 		v, readOnly, err := ParseVolume(e.set.Volumes[at])
@@ -151,9 +151,11 @@ const objectPrefix = "tfexp-"
 
 // Pod returns the specification of a pod with one container, whose own part is given.
 func (s *Settings) Pod(image string, container tree, volumes []tree) tree {
-	container["name"], container["image"], container["imagePullPolicy"] = containerName, image, PullPolicies[s.Pull]
+	container["name"], container["image"], container["imagePullPolicy"] = api.ContainerName, image, PullPolicies[s.Pull]
 	container["securityContext"] = tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}}
+	safe, _ := security(s.User) // decode has reported the error
 	spec := tree{
+		"securityContext": safe, "imagePullSecrets": schema.Each(s.PullSecrets, func(name string) tree { return tree{"name": name} }),
 		"restartPolicy": "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,
 		"terminationGracePeriodSeconds": seconds(s.Grace), "tolerations": s.tolerations(),
 		"containers": []tree{container}, "volumes": volumes,
@@ -173,10 +175,12 @@ func Escape(text string) string { return strings.ReplaceAll(text, "$(", "$$(") }
 // seconds returns a duration in whole seconds, as the API counts; at least 1.
 func seconds(d time.Duration) int64 { return max(int64(d/time.Second), 1) }
 
-// onNodes returns an affinity that allows only these nodes.
+// onNodes returns an affinity that allows only these nodes. The API takes one name for each term.
 func onNodes(names ...string) tree {
-	return tree{"nodeAffinity": tree{"requiredDuringSchedulingIgnoredDuringExecution": tree{"nodeSelectorTerms": []tree{{
-		"matchFields": []tree{{"key": "metadata.name", "operator": "In", "values": names}}}}}}}
+	terms := schema.Each(names, func(name string) tree {
+		return tree{"matchFields": []tree{{"key": "metadata.name", "operator": "In", "values": []string{name}}}}
+	})
+	return tree{"nodeAffinity": tree{"requiredDuringSchedulingIgnoredDuringExecution": tree{"nodeSelectorTerms": terms}}}
 }
 
 // labels returns the labels of the objects of a job.
@@ -195,6 +199,16 @@ func label(text string) string {
 		return '-'
 	}, text)
 	return strings.Trim(text[:min(len(text), 63)], "-._")
+}
+
+// distinct is like label, but returns different texts for different texts.
+func distinct(text string) string {
+	name := label(text)
+	if name != text {
+		sum := sha256.Sum256([]byte(text))
+		name += "-" + hex.EncodeToString(sum[:6])
+	}
+	return name
 }
 
 // ObjectName returns a job's name in the form that names of objects allow.

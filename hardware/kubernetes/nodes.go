@@ -128,8 +128,9 @@ func assign(hw *engine.Hardware, rooms []room) ([]string, error) {
 			take(i, func(r room) bool { return r.fits(nodes[i]) })
 		}
 		if names[i] == "" {
-			return nil, fmt.Errorf("no node of the cluster has room for %s of the hardware %q: %s", title(nodes[i]), hw.Name,
-				lacks(rooms, names))
+			return nil, &engine.Unavailable{Engine: Name, Hint: "describe smaller nodes, or allow others " +
+				"(node_selector, tolerations)", Err: fmt.Errorf("no node of the cluster has room for %s of the hardware %q: %s",
+				title(nodes[i]), hw.Name, lacks(rooms, names))}
 		}
 	}
 	return names, nil
@@ -265,8 +266,8 @@ func findImages(ctx context.Context, needs []engine.ImageNeed, _ bool) (found []
 	return found, missing
 }
 
-// check reports an error if the cluster has no room for the nodes of a hardware, or if a queue of its policies takes
-// no jobs.
+// check reports an error if the cluster has no room for the nodes of a hardware, refuses its Jobs, or if a queue of its
+// policies takes no jobs.
 func check(ctx context.Context, hw *engine.Hardware) ([]room, error) {
 	k, err := connect(settingsOf(hw))
 	if err != nil {
@@ -277,12 +278,29 @@ func check(ctx context.Context, hw *engine.Hardware) ([]room, error) {
 	if err == nil {
 		_, err = assign(hw, rooms)
 	}
+	if err == nil {
+		err = k.rehearse(ctx)
+	}
 	for _, queue := range k.set.queues {
 		if err == nil {
 			_, err = k.findQueue(ctx, queue)
 		}
 	}
 	return rooms, err
+}
+
+// rehearse asks the cluster to check a Job of the settings without creating it. The error names a missing namespace, a
+// missing permission, a wrong label or a quota that is used up.
+func (k *cluster) rehearse(ctx context.Context) error {
+	what := k.Call("create", "jobs", "")
+	what.Query = url.Values{"dryRun": {"All"}}
+	what.Body = tree{"apiVersion": api.BatchGroup, "kind": "Job", "metadata": api.Meta{Name: objectPrefix + "plan"}, "spec": tree{
+		"suspend": true, "template": tree{"spec": k.set.Pod("any", tree{}, nil)}}}
+	err := k.Do(ctx, what, nil)
+	if api.Refused(err, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity) {
+		return err
+	}
+	return nil // some admission controllers refuse every rehearsal
 }
 
 // digest returns the digest of an image, from its name or from a node that has the image; empty if it is not known.

@@ -122,7 +122,7 @@ func (o *output) copy(stream io.Reader, live bool) error {
 func (o *output) read(ctx context.Context, k *cluster, name string, over func() bool) error {
 	began := time.Now() // first try since the last answer
 	for tries := 0; ctx.Err() == nil; tries++ {
-		query := url.Values{"follow": {"true"}, "timestamps": {"true"}}
+		query := url.Values{"follow": {"true"}, "timestamps": {"true"}, "container": {api.ContainerName}}
 		if !o.last.IsZero() {
 			query.Set("sinceTime", o.last.UTC().Truncate(time.Second).Format(time.RFC3339))
 		}

@@ -187,6 +187,9 @@ func (l *podLife) wait(now state) *launch.Fate {
 	case vain:
 		return l.failure("its pod cannot start: "+l.reason, nil)
 	case waited > l.e.set.Patience:
+		if l.reason == "" && now.pod != nil { // an image may take longer to fetch
+			l.reason = l.e.LastEvent(now.pod.Metadata.UID)
+		}
 		return l.failure(fmt.Sprintf("its pod did not start within %s: %s", l.e.set.Patience, cmp.Or(l.reason,
 			"the cluster says no reason (kubectl describe job shows its events)")), nil)
 	}
@@ -268,7 +271,7 @@ func (l *podLife) restart(why string) {
 func (e *Engine) resize(p *api.Pod, cores int) error {
 	size := map[string]string{"cpu": fmt.Sprint(cores)}
 	return e.Patch(e.ctx, "pods/resize", p.Metadata.Name, tree{"spec": tree{"containers": []tree{{
-		"name": containerName, "resources": api.Resources{Requests: size, Limits: size},
+		"name": api.ContainerName, "resources": api.Resources{Requests: size, Limits: size},
 	}}}}, nil)
 }
 

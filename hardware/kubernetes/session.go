@@ -103,7 +103,8 @@ func openSession(run engine.Run) (engine.Session, []string, error) {
 			k.Close()
 		}
 		if err != nil {
-			return nil, removed, Unavailable(fmt.Errorf("clean up after an earlier run: %w", err))
+			return nil, removed, Unavailable(fmt.Errorf("clean up after an earlier run (if its cluster does not exist any more, "+
+				"remove %s): %w", filepath.Join(run.Dir, noteFile), err))
 		}
 	}
 	if len(old) > 0 {

@@ -68,6 +68,14 @@ func (c *choices) reasons(job int) (all []string) {
 	return all
 }
 
+// A job whose node the cluster chooses may use several nodes. Each is a term of its own: the API refuses others.
+func TestSeveralNodes(t *testing.T) {
+	body := apitest.Copy(tree{"spec": tree{"template": tree{"spec": tree{"affinity": onNodes("n1", "n2")}}}})
+	if terms := apitest.NodeTerms(apitest.Child(apitest.Child(body, "spec"), "template")); len(terms) != 2 || apitest.NamesMany(body) {
+		t.Errorf("%v", terms)
+	}
+}
+
 // Jobs start when the scheduler of the cluster places their pods. The reasons of the decisions come from the cluster.
 func TestClusterDecides(t *testing.T) {
 	f := apitest.New(t)

@@ -79,7 +79,10 @@ type (
 	PodStatus struct {
 		Phase, Reason, Message string
 		Conditions             Conditions
-		ContainerStatuses      []struct{ State ContainerState }
+		ContainerStatuses      []struct {
+			Name  string
+			State ContainerState
+		}
 	}
 	ContainerState struct {
 		Waiting    *Waiting
@@ -137,12 +140,18 @@ func (c Conditions) Find(kind, status string) *Condition {
 // True returns the condition of a type if its status is True, or nil.
 func (c Conditions) True(kind string) *Condition { return c.Find(kind, "True") }
 
-// State returns the state of the pod's container; the zero value if it has no state yet.
-func (p *Pod) State() ContainerState {
-	if len(p.Status.ContainerStatuses) == 0 {
-		return ContainerState{}
+// ContainerName is the name of the container of the engine in each pod.
+const ContainerName = "job"
+
+// State returns the state of this container; the zero value if it has no state yet. Admission controllers may have
+// added other containers to the pod.
+func (p *Pod) State() (s ContainerState) {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.Name == ContainerName {
+			s = c.State
+		}
 	}
-	return p.Status.ContainerStatuses[0].State
+	return s
 }
 
 // Over reports whether the pod has ended.

@@ -67,6 +67,12 @@ func (p *Pod) Disruption() string {
 	return ""
 }
 
+// LastEvent describes the last event of an object; empty if there is none.
+func (n Namespace) LastEvent(uid string) string {
+	v := n.lastEvent(uid, func(*Event) bool { return true })
+	return strings.TrimPrefix(v.Reason+": "+v.Message, ": ")
+}
+
 // lastEvent returns the last event of an object that counts. If the events cannot be read, it returns an event that
 // says so and has no reason; without such an event, the zero value.
 func (n Namespace) lastEvent(uid string, counts func(*Event) bool) (last Event) {

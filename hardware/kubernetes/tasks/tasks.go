@@ -121,7 +121,8 @@ func (p *taskPods) job(name, argument string, pods int) tree {
 		"volumeMounts": []tree{{"name": "results", "mountPath": p.folder}},
 	}, []tree{p.volume})
 	if user := os.Getuid(); user > 0 { // the owner of the results folder
-		spec["securityContext"] = tree{"runAsUser": user, "runAsGroup": os.Getgid()}
+		spec["securityContext"] = tree{"runAsNonRoot": true, "runAsUser": user, "runAsGroup": os.Getgid(),
+			"seccompProfile": tree{"type": "RuntimeDefault"}}
 	}
 	m := api.Meta{Name: name, Labels: map[string]string{kubernetes.LabelManager: "tfexp", labelTasks: name},
 		Annotations: map[string]string{kubernetes.AnnotationFolder: filepath.Dir(p.Dir), annotationTasks: numbers,

@@ -165,7 +165,7 @@ func (f *Cluster) All(resource string) (all []tree) {
 	defer f.mu.Unlock()
 	for _, key := range slices.Sorted(maps.Keys(f.objects)) {
 		if strings.HasPrefix(key, resource+"/") {
-			all = append(all, copied(f.objects[key]))
+			all = append(all, Copy(f.objects[key]))
 		}
 	}
 	return all
@@ -176,7 +176,7 @@ func (f *Cluster) Change(resource, namespace, name string, how func(tree)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if o := f.objects[resource+"/"+namespace+"/"+name]; o != nil {
-		o = copied(o)
+		o = Copy(o)
 		how(o)
 		f.put("MODIFIED", resource, o)
 		f.control(namespace)
@@ -240,7 +240,7 @@ func (f *Cluster) put(kind, resource string, o tree) {
 	} else {
 		f.objects[key] = o
 	}
-	f.changes = append(f.changes, change{kind, resource, f.version, copied(o)})
+	f.changes = append(f.changes, change{kind, resource, f.version, Copy(o)})
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
@@ -315,7 +315,7 @@ func (f *Cluster) controlJob(job tree) {
 // startPod creates a pod of a Job. index is empty if the Job is not indexed.
 func (f *Cluster) startPod(job tree, index string) {
 	m := Meta(job)
-	template := copied(Child(Child(job, "spec"), "template"))
+	template := Copy(Child(Child(job, "spec"), "template"))
 	pod := tree{"metadata": Child(template, "metadata"), "spec": template["spec"], "status": tree{"phase": "Pending"}}
 	pm := Meta(pod)
 	pm["name"], pm["namespace"] = fmt.Sprintf("%v-%05d", m["name"], f.version), m["namespace"]
@@ -326,7 +326,7 @@ func (f *Cluster) startPod(job tree, index string) {
 		Child(pm, "annotations")[api.IndexAnnotation] = index
 	}
 	f.put("ADDED", "pods", pod)
-	go f.live(copied(pod))
+	go f.live(Copy(pod))
 }
 
 // controlIndexed acts as the controller of an indexed Job. It starts one pod for each index and never replaces a failed
@@ -389,7 +389,8 @@ func (f *Cluster) live(pod tree) {
 		f.Change("pods", namespace, name, func(pod tree) {
 			status := Child(pod, "status")
 			status["phase"] = phase
-			status["containerStatuses"] = []any{tree{"name": "job", "state": state}}
+			status["containerStatuses"] = []any{ // an admission controller has added a container
+				tree{"name": "a-sidecar", "state": tree{"running": tree{}}}, tree{"name": "job", "state": state}}
 		})
 	}
 	for last := ""; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
@@ -459,7 +460,7 @@ func (f *Cluster) end(pod tree) {
 	if pod == nil || Meta(pod)["deletionTimestamp"] != nil {
 		return
 	}
-	pod = copied(pod)
+	pod = Copy(pod)
 	Meta(pod)["deletionTimestamp"] = time.Now().UTC().Format(time.RFC3339)
 	if cancel := f.ends[Meta(pod)["uid"].(string)]; cancel != nil {
 		f.put("MODIFIED", "pods", pod)
@@ -489,8 +490,7 @@ func (w logWriter) Write(p []byte) (int, error) {
 
 // NodeOf returns the node that a pod requests, or n1 if it requests none.
 func NodeOf(pod tree) string {
-	terms := Child(Child(Child(Child(pod, "spec"), "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution")
-	for _, term := range Elements(terms["nodeSelectorTerms"]) {
+	for _, term := range NodeTerms(pod) {
 		for _, field := range Elements(term.(tree)["matchFields"]) {
 			for _, value := range Elements(field.(tree)["values"]) {
 				return value.(string)
@@ -498,6 +498,12 @@ func NodeOf(pod tree) string {
 		}
 	}
 	return "n1"
+}
+
+// NodeTerms returns the terms of a pod's required affinity to nodes.
+func NodeTerms(pod tree) []any {
+	required := Child(Child(Child(Child(pod, "spec"), "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution")
+	return Elements(required["nodeSelectorTerms"])
 }
 
 // PlaceAtMost makes the scheduler of the fake cluster place at most a number of pods at a time.
@@ -564,7 +570,8 @@ func Elements(v any) []any {
 	return all
 }
 
-func copied(o tree) (c tree) {
+// Copy returns a copy of an object.
+func Copy(o tree) (c tree) {
 	raw, err := json.Marshal(o)
 	if err == nil {
 		err = json.Unmarshal(raw, &c)

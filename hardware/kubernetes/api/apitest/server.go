@@ -104,7 +104,7 @@ func (f *Cluster) list(w http.ResponseWriter, resource string, match func(tree) 
 	items := []any{}
 	for _, key := range slices.Sorted(maps.Keys(f.objects)) {
 		if strings.HasPrefix(key, resource+"/") && match(f.objects[key]) {
-			items = append(items, copied(f.objects[key]))
+			items = append(items, Copy(f.objects[key]))
 		}
 	}
 	reply(w, http.StatusOK, tree{"metadata": tree{"resourceVersion": strconv.Itoa(f.version)}, "items": items})
@@ -119,6 +119,15 @@ func (f *Cluster) serveObject(w http.ResponseWriter, r *http.Request, verb, reso
 	if verb == "create" {
 		m := Meta(body)
 		m["namespace"] = namespace
+		if NamesMany(body) {
+			problem(w, http.StatusUnprocessableEntity, "Invalid", "must be only one value when `operator` is 'In' or 'NotIn' "+
+				"for node field selector")
+			return
+		}
+		if r.URL.Query().Get("dryRun") == "All" {
+			reply(w, http.StatusCreated, body)
+			return
+		}
 		key := placeOf(resource, body)
 		if f.objects[key] != nil {
 			problem(w, http.StatusConflict, "AlreadyExists", fmt.Sprintf("%s %q already exists", resource, m["name"]))
@@ -136,7 +145,7 @@ func (f *Cluster) serveObject(w http.ResponseWriter, r *http.Request, verb, reso
 	}
 	switch verb {
 	case "patch":
-		patched := copied(o)
+		patched := Copy(o)
 		if strings.HasSuffix(r.URL.Path, "/resize") { // the pod has only one container
 			asked := Elements(Child(body, "spec")["containers"])[0].(tree)["resources"]
 			Elements(Child(patched, "spec")["containers"])[0].(tree)["resources"] = asked
@@ -169,6 +178,18 @@ func (f *Cluster) serveObject(w http.ResponseWriter, r *http.Request, verb, reso
 		f.control(namespace)
 	}
 	reply(w, http.StatusOK, o)
+}
+
+// NamesMany reports whether a Job names several nodes in one term of its affinity. Kubernetes refuses such a Job.
+func NamesMany(job tree) bool {
+	for _, term := range NodeTerms(Child(Child(job, "spec"), "template")) {
+		for _, field := range Elements(term.(tree)["matchFields"]) {
+			if len(Elements(field.(tree)["values"])) != 1 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // changesTemplate reports whether a patch changes the pod template of a Job that is not suspended or has been started.
@@ -238,6 +259,10 @@ func (f *Cluster) serveLog(w http.ResponseWriter, r *http.Request, name string) 
 	f.mu.Lock()
 	log, broken := f.logs[name], f.broken
 	f.mu.Unlock()
+	if q.Get("container") != "job" {
+		problem(w, http.StatusBadRequest, "BadRequest", "a container name must be specified")
+		return
+	}
 	if log == nil {
 		problem(w, http.StatusNotFound, "NotFound", fmt.Sprintf("pods %q not found", name))
 		return
