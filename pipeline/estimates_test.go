@@ -67,13 +67,13 @@ func TestReady(t *testing.T) {
 		stops  bool
 	}{{"docker", false, true}, {"docker", true, false}, {"process", false, false}} {
 		var stop *engine.Unavailable
-		if err := of(c.engine, c.reuse).ready(); errors.As(err, &stop) != c.stops || !c.stops && err != nil {
+		if err := of(c.engine, c.reuse).Ready(); errors.As(err, &stop) != c.stops || !c.stops && err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	p := of("docker", false)
 	p.unavailable = nil
-	if err := p.ready(); err != nil {
+	if err := p.Ready(); err != nil {
 		t.Error(err)
 	}
 }
