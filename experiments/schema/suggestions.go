@@ -9,7 +9,7 @@ const longestName = 100
 
 // Nearest returns the candidate that was probably misspelled as `given`, or "". If several are equally near, it
 // returns the first. In a short word, two mistakes are accepted only if the first letter is right. If no candidate is
-// near, it returns a candidate with these initials.
+// near, it returns a candidate with these initials, or with this first word.
 func Nearest(given string, candidates []string) string {
 	if given == "" || len(given) > longestName {
 		return ""
@@ -28,7 +28,7 @@ func Nearest(given string, candidates []string) string {
 		}
 	}
 	for i := 0; best == "" && i < len(candidates); i++ {
-		if strings.EqualFold(given, initials(candidates[i])) {
+		if strings.EqualFold(given, initials(candidates[i])) || strings.HasPrefix(candidates[i], given+"_") {
 			best = candidates[i]
 		}
 	}

@@ -103,7 +103,11 @@ func meansOf(e *record.Experiment) string {
 	}
 	first, last := known[0], known[len(known)-1]
 	if len(known) == 1 {
-		return sentence(fmt.Sprintf("%s is %s under %s", m.Title, value(first), name(first)))
+		mean, is := first.mean(m), value(first)
+		if u := table.UnitFor(m.Unit, mean.Mean); len(first.Cells) > 1 && !table.IsOpen(u.Interval(mean)) {
+			is = strings.TrimSpace(u.Interval(mean) + " " + u.Name)
+		}
+		return sentence(fmt.Sprintf("%s is %s under %s", m.Title, is, name(first)))
 	}
 	return sentence(fmt.Sprintf("%s goes from %s (%s) to %s (%s); no comparison is asked for", m.Title, value(first), name(first),
 		value(last), name(last)))
@@ -127,6 +131,9 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 	}
 	winners, unsure := make([][]string, len(q.Fields)), []string(nil)
 	for k := range q.Fields {
+		if q.kept() && q.allMiss(k) {
+			continue // no entry is an answer
+		}
 		if winners[k], unsure, err = q.best(e, k); err != nil {
 			return "", "", err
 		}
@@ -190,23 +197,16 @@ func (q *Question) scope(p record.Plan) (string, bool) {
 // ranked answers a question in one setting. Best are the entry with the best mean and those without a known difference
 // from it; unsure are those of them about which too few runs say anything.
 func (q *Question) ranked(best, unsure []string) string {
-	base, values := q.Base(), func(o *Entry) string { return table.WithUnit(o.Means[0].Mean, q.Metric.Unit) + " under " + o.Name }
+	base := q.Base()
 	if best == nil {
-		first, text := &q.Entries[0], "too few runs to say which has the "+extreme(q.Metric, len(q.Entries))
-		if stats.Finite(first.Means[0].Mean) {
-			text += ": these have " + values(first)
-			if !first.Base {
-				text += " and " + values(base)
-			}
-		}
-		return text + q.runs()
+		return "too few runs to say which has the " + extreme(q.Metric, len(q.Entries)) + q.seen() + q.runs()
 	}
 	first := &q.Entries[slices.IndexFunc(q.Entries, func(o Entry) bool { return o.Name == best[0] })]
 	c := first.Change(0)
 	exact := q.exact(0)
 	if len(best) == len(q.Entries) {
-		if exact {
-			return fmt.Sprintf("%s have the same %s: %s", few(best, "policies"), q.Metric.Title,
+		if exact || !slices.ContainsFunc(q.candidates(), func(o Entry) bool { return o.Change(0).Finding != equal }) {
+			return fmt.Sprintf("%s have the same %s: %s", few(best, q.noun()), q.Metric.Title,
 				table.WithUnit(first.Means[0].Mean, q.Metric.Unit))
 		}
 		return q.undecided(best)
@@ -234,6 +234,34 @@ func (q *Question) ranked(best, unsure []string) string {
 	return text + q.rest(told)
 }
 
+// seen returns the means of the best entry and of the baseline in too few runs: ": in these it is 3 s under sjf and 5 s
+// under fcfs". It names the second entry if the baseline is the best.
+func (q *Question) seen() string {
+	first, other := &q.Entries[0], q.Base()
+	if first.Base {
+		other = &q.Entries[1]
+	}
+	a, b := first.Means[0].Mean, other.Means[0].Mean
+	u := table.UnitFor(q.Metric.Unit, a, b)
+	switch _, _, same := q.constant(); {
+	case !stats.Finite(a):
+		return ""
+	case same:
+		return ": in these it is " + u.With(a) + " under all of them"
+	case !stats.Finite(b):
+		return ": in these it is " + u.With(a) + " under " + first.Name
+	}
+	return fmt.Sprintf(": in these it is %s under %s and %s under %s", u.With(a), first.Name, u.With(b), other.Name)
+}
+
+// noun names the entries of a question.
+func (q *Question) noun() string {
+	if q.At == nil {
+		return "policies"
+	}
+	return "candidates"
+}
+
 // exact reports whether each entry of a field has one run without chance, so that differences need no test.
 func (q *Question) exact(field int) bool {
 	return slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[field] != nil && alone(*o.Rows[field]) })
@@ -256,10 +284,16 @@ func unknown(names, unsure []string) (text string) {
 
 // undecided returns the answer if no two entries have a known difference.
 func (q *Question) undecided(names []string) string {
-	changes := schema.Each(q.candidates(), func(o Entry) Change { return o.Change(0) })
-	widest := slices.MaxFunc(changes, func(a, b Change) int { return cmp.Compare(math.Abs(a.Ratio-1), math.Abs(b.Ratio-1)) })
-	return fmt.Sprintf("no difference in %s is known among %s: the largest seen is %s against %s", q.Metric.Title, few(names, "policies"),
-		widest.Signed(), q.Base().Name)
+	widest := slices.MaxFunc(q.candidates(), func(a, b Entry) int {
+		return cmp.Compare(math.Abs(a.Change(0).Ratio-1), math.Abs(b.Change(0).Ratio-1))
+	})
+	c := widest.Change(0)
+	size := c.Signed()
+	if !stats.Finite(c.Ratio) {
+		size = c.fromTo()
+	}
+	return fmt.Sprintf("no difference in %s is known among %s: the largest seen is that of %s against %s, %s", q.Metric.Title,
+		few(names, q.noun()), widest.Name, q.Base().Name, size)
 }
 
 // runs returns the smallest number of runs that would decide a candidate: " (about 14 runs would do)".

@@ -59,8 +59,11 @@ func (q *Question) counted(p record.Plan, o Entry) string {
 			q.Base().Name, of, signedSpan(changes(slices.Concat(by[noDifference], by[equal]))))
 	}
 	text := o.Name + " " + strings.Join(parts, ", and ")
-	if n := len(by[noDifference]) + len(by[unclear]); n > 0 {
+	if n := len(by[noDifference]); n > 0 {
 		text += fmt.Sprintf("; in %d no difference is known", n)
+	}
+	if n := len(by[unclear]); n > 0 {
+		text += fmt.Sprintf("; in %d too few runs say whether it differs", n)
 	}
 	if n := len(by[equal]); n > 0 {
 		text += fmt.Sprintf("; in %d it is the same", n)
@@ -94,6 +97,8 @@ func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
 			return " at " + axis + " " + table.Listed(values)
 		}
 		return " at " + table.Listed(values)
+	case q.whole(fields) != "":
+		return q.whole(fields)
 	default:
 		all := schema.Each(fields, func(k int) string { return q.Fields[k].Where(p) })
 		begin := " at "
@@ -105,6 +110,23 @@ func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
 		}
 		return begin + table.Listed(all)
 	}
+}
+
+// whole names the workload or the hardware if the fields at some indices are all of its fields: " on workload burst".
+func (q *Question) whole(fields []int) string {
+	for _, of := range []struct {
+		kind string
+		name func(k int) string
+	}{
+		{"workload", func(k int) string { return q.Fields[k].Variants[0].Workload }},
+		{"hardware", func(k int) string { return q.Fields[k].Variants[0].Hardware }},
+	} {
+		name := of.name(fields[0])
+		if len(fields) > 1 && slices.Equal(fields, schema.Where(indices(q.Fields), func(k int) bool { return of.name(k) == name })) {
+			return " on " + of.kind + " " + name
+		}
+	}
+	return ""
 }
 
 // axis returns the axis by which the fields differ; "" if they differ in more than one axis, in workload or in
@@ -134,7 +156,7 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 		return fmt.Sprintf("too few runs to say which has the %s in any of %d settings%s", extreme(q.Metric, len(q.Entries)), of, q.runs())
 	}
 	if low, high, same := q.constant(); same {
-		return fmt.Sprintf("%s have the same %s in %s settings (%s)", few(entryNames(q.Entries), "candidates"), q.Metric.Title,
+		return fmt.Sprintf("%s have the same %s in %s settings (%s)", few(entryNames(q.Entries), q.noun()), q.Metric.Title,
 			allOf(of), table.Between(low, high, q.Metric.Unit))
 	}
 	base := q.Base().Name
@@ -183,7 +205,7 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 	}
 	text := strings.Join(parts, ", ")
 	if few := schema.Where(indices(q.Fields), func(k int) bool {
-		return winners[k] == nil && slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
+		return winners[k] == nil && !(q.kept() && q.allMiss(k)) && slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
 	}); len(few) > 0 {
 		text += "; too few runs to say which" + q.in(p, few, of, false)
 	}

@@ -52,7 +52,7 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 		if !o.Base {
 			change, verdict = o.verdict()
 		}
-		if missed, fields := o.misses(q.Metric); len(missed) > 0 && q.late(&q.Entries[0]) == 0 {
+		if missed, fields := o.misses(q.Metric); len(missed) > 0 && q.kept() {
 			verdict = "misses " + table.Listed(missed)
 			if len(fields) < len(q.Fields) {
 				verdict += fmt.Sprintf(" in %d of %d", len(fields), len(q.Fields))

@@ -96,10 +96,20 @@ func TestAnswers(t *testing.T) {
 		{"the baseline wins", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5, 6, 5, 4}, "rr": {8, 9.2, 10.4, 9, 8.1}, "sjf": {12,
 			13.5, 14, 13.2, 12.1}}, three, false, false}, "fcfs, the baseline, has the lowest mean JCT: 4.80 s; 2 others are worse (+86% to +170%)."},
 		{"undecided", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5, 6, 5}, "rr": {4.1, 4.9, 5.9, 5.2}, "sjf": {4.2, 4.8,
-			6.2, 4.9}}, three, false, false}, "No difference in mean JCT is known among fcfs, rr and sjf: the largest seen is +0.5% (−4.3% to +9.9%) " +
-			"against fcfs."},
+			6.2, 4.9}}, three, false, false}, "No difference in mean JCT is known among fcfs, rr and sjf: the largest seen is that of rr against " +
+			"fcfs, +0.5% (−4.3% to +9.9%)."},
 		{"too few of all", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5}, "rr": {2, 3}, "sjf": {3, 3}}, three, false, false},
-			"Too few runs to say which has the lowest mean JCT: these have 2.50 s under rr and 4.50 s under fcfs (it takes at least 3 runs)."},
+			"Too few runs to say which has the lowest mean JCT: in these it is 2.50 s under rr and 4.50 s under fcfs (it takes at least 3 runs)."},
+		{"means of two units", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {1.4e6, 1.4e6}, "rr": {294000, 294000}, "sjf": {3e6,
+			3e6}}, three, false, false}, "Too few runs to say which has the lowest mean JCT: in these it is 3.40 d under rr and 16.2 d under " +
+			"fcfs (it takes at least 3 runs)."},
+		{"the baseline is the best of too few", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {2, 2}, "rr": {4, 4}, "sjf": {3, 3}},
+			three, false, false}, "Too few runs to say which has the lowest mean JCT: in these it is 2 s under fcfs and 3 s under sjf (it takes " +
+			"at least 3 runs)."},
+		{"one run, nobody waits", asked{"mean_waiting_s", "fcfs", map[string][]float64{"fcfs": {0}, "rr": {0}, "sjf": {0}}, three, false,
+			false}, "Too few runs to say which has the lowest mean waiting time: in these it is 0 s under all of them (it takes at least 3 runs)."},
+		{"nobody waits", asked{"mean_waiting_s", "fcfs", map[string][]float64{"fcfs": {0, 0, 0, 0, 0, 0}, "rr": {0, 0, 0, 0, 0, 0}, "sjf": {0,
+			0, 0, 0, 0, 0}}, three, false, false}, "fcfs, rr and sjf have the same mean waiting time: 0 s."},
 		{"too few runs of one", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {12, 12.5, 11.8}, "rr": {20, 21, 19.7}, "sjf": {13,
 			2000, 40}}, three, false, false}, "fcfs, the baseline, has the lowest mean JCT: 12.1 s; too few runs to tell sjf apart; rr is " +
 			"worse (+67%)."},

@@ -128,8 +128,11 @@ func plain(r *record.ComparisonRow) Change {
 	if !ok {
 		m.Title = r.Metric
 	}
-	nan := math.NaN()
-	return Change{Metric: m, From: r.BaselineMean, To: r.CandidateMean, Ratio: r.Ratio, Low: nan, High: nan, ToLow: nan,
+	nan, ratio := math.NaN(), r.Ratio
+	if r.Difference == 0 && math.IsNaN(ratio) { // both are 0
+		ratio = 1
+	}
+	return Change{Metric: m, From: r.BaselineMean, To: r.CandidateMean, Ratio: ratio, Low: nan, High: nan, ToLow: nan,
 		ToHigh: nan}
 }
 

@@ -62,12 +62,26 @@ func (q *Question) late(o *Entry) int {
 	return len(fields)
 }
 
+// allMiss reports whether all entries of a field miss requirements, so that none of them is an answer.
+func (q *Question) allMiss(field int) bool {
+	return !slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.At[field] != nil && o.At[field].Keeps(q.Metric) })
+}
+
+// kept reports whether any entry keeps all requirements in any field.
+func (q *Question) kept() bool {
+	return slices.ContainsFunc(indices(q.Fields), func(k int) bool { return !q.allMiss(k) })
+}
+
 // missing returns a clause that names the entries that miss requirements; "" if there are none. Kept names these
 // requirements if other entries keep them in all fields. Only these others are ranked.
 func (q *Question) missing(p record.Plan) (text, kept string) {
 	late := schema.Where(q.Entries, func(o Entry) bool { return q.late(&o) > 0 })
 	if len(late) == 0 {
 		return "", ""
+	}
+	none := schema.Where(indices(q.Fields), q.allMiss) // fields that have no answer
+	if len(none) == len(q.Fields) {
+		none = nil
 	}
 	var limits, parts []string
 	everywhere := true
@@ -77,18 +91,25 @@ func (q *Question) missing(p record.Plan) (text, kept string) {
 		everywhere = everywhere && len(fields) == len(q.Fields)
 	}
 	what := table.Listed(limits)
-	if len(late) < len(q.Entries) {
+	if len(none) > 0 {
+		parts = append(parts, "all miss "+what+q.in(p, none, len(q.Fields), true))
+		late = schema.Where(late, func(o Entry) bool { return q.late(&o) > len(none) })
+	}
+	if len(late) > 0 && len(late) < len(q.Entries) {
 		kept = strings.Replace(what, "deadlines", "their deadlines", 1)
 	}
 	switch {
 	case everywhere && kept == "":
 		return "all miss " + what, ""
+	case len(late) == 0:
+		return parts[0], ""
 	case everywhere || len(late) > mostListed:
 		verb := map[bool]string{true: " misses ", false: " miss "}[len(late) == 1]
-		return few(entryNames(late), "others") + verb + what, kept
+		return strings.Join(append(parts, few(entryNames(late), "others")+verb+what), ", "), kept
 	}
 	for i := range late {
 		missed, fields := late[i].misses(q.Metric)
+		fields = schema.Where(fields, func(k int) bool { return !slices.Contains(none, k) })
 		parts = append(parts, late[i].Name+" misses "+table.Listed(missed)+q.in(p, fields, len(q.Fields), true))
 	}
 	return strings.Join(parts, ", "), kept

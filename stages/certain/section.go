@@ -115,7 +115,7 @@ func (r *Rule) sentence(rows []record.ComparisonRow, most int, late bool) string
 		}
 		pairs = append(pairs, row.Pairs)
 		if vague(row) {
-			unsized = append(unsized, fmt.Sprintf("%s and %s differ in %s", row.Candidate, row.Baseline, m.Title))
+			unsized = append(unsized, fmt.Sprintf("%s against %s in %s", row.Candidate, row.Baseline, m.Title))
 		}
 	}
 	named := func(list []string) string {
@@ -143,11 +143,8 @@ func (r *Rule) sentence(rows []record.ComparisonRow, most int, late bool) string
 	if len(lost) > 0 {
 		said += " Dropped, since they are worse in another comparison: " + table.Listed(lost) + "."
 	}
-	switch {
-	case len(unsized) > mostNamed:
-		said += fmt.Sprintf(" They do not say yet by how much in %d comparisons.", len(unsized))
-	case len(unsized) > 0:
-		said += " They do not say yet by how much " + table.Listed(unsized) + "."
+	if len(unsized) > 0 {
+		said += " How large the difference is, is not known yet: " + named(unsized) + "."
 	}
 	return said
 }
