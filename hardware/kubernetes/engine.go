@@ -6,9 +6,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -26,6 +26,7 @@ type Engine struct {
 	*launch.Jobs[*program]
 
 	*cluster
+	*submissions
 	run, id, cell string // values of labelRun, labelEngine and labelCell
 	folder        string
 	hw            *engine.Hardware
@@ -34,6 +35,7 @@ type Engine struct {
 	ctx           context.Context // done when the engine is closed
 	cancel        context.CancelFunc
 	calls         sync.WaitGroup // goroutines that watch pods and submit jobs
+	starts        atomic.Int64   // number of pods and Services so far
 	blind         chan struct{}  // closed when the watch of pods has failed
 	blindness     error          // why it failed, once blind is closed
 
@@ -46,17 +48,9 @@ type Engine struct {
 	mu      sync.Mutex // guards what follows
 	nodes   []string   // names in the cluster, by node of the hardware
 	objects map[programKey]*madeJob
-	starts  int // number of pods and Services so far
 	// services has the names of the Services of jobs with roles, by job.
 	services map[int]string
 	started  map[string]*program
-	// The fields below are used under order = "cluster"; see Submit.
-	launches    []launch.Job
-	submissions map[int]*submission
-	byStart     map[string]*submission // by the value of labelStart
-	submitted   chan struct{}          // closed when the last submission is done
-	queues      map[string]bool        // LocalQueues that were found
-	kueue       string                 // the version of Kueue's API
 }
 
 func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task engine.Task) (*Engine, error) {
@@ -68,12 +62,13 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 		renewals: map[int]int{}, renewing: map[int]chan struct{}{},
 		blind: make(chan struct{}),
 	}
+	e.submissions = &submissions{e: e, jobs: map[int]*submission{}, byStart: map[string]*submission{},
+		queues: map[string]bool{}}
 	var err error
 	if e.resizes, err = k.Serves(ctx, "pods/resize"); err != nil {
 		return nil, UnavailableOrDone(ctx, err)
 	}
-	e.launches = contained(task.Jobs)
-	e.Jobs = launch.NewJobs(e.launches, launch.ProgramHands[*program](hands{e}), launch.JobsOptions{
+	e.Jobs = launch.NewJobs(task.Jobs, launch.ProgramHands[*program](hands{e}), launch.JobsOptions{
 		Closed: ErrClosed, Cluster: task.Hardware.Cluster, Grace: k.set.Grace + stopMargin, Suspends: true,
 		Saves: true, Report: task.Report, Warn: task.Warn,
 	})
@@ -106,37 +101,17 @@ func (e *Engine) watch(listed chan<- bool) {
 
 // tell passes the new state of a pod to its program. gone means that the pod was deleted.
 func (e *Engine) tell(p *api.Pod, gone bool) {
+	e.submissions.tell(p, gone) // first, so that adopt misses no state
 	e.mu.Lock()
 	of := cmp.Or(e.started[p.Metadata.Labels[labelStart]], e.started[p.Metadata.UID])
 	e.mu.Unlock()
 	if of != nil {
 		of.see(p, gone)
 	}
-	e.news(p, gone)
 }
 
 // stopMargin is how long tfexp waits for the end of a pod after its grace, before it deletes the pod.
 const stopMargin = 5 * time.Second
-
-// contained returns the jobs with the commands that they have in their images.
-func contained(jobs []launch.Job) []launch.Job {
-	jobs = slices.Clone(jobs)
-	for i := range jobs {
-		if jobs[i].ContainerArgv != nil {
-			jobs[i].Argv = jobs[i].ContainerArgv
-		}
-	}
-	return jobs
-}
-
-// Change implements engine.Changer.
-func (e *Engine) Change(job int, to launch.Job) error {
-	to = contained([]launch.Job{to})[0]
-	e.mu.Lock()
-	e.launches[job] = to
-	e.mu.Unlock()
-	return e.Jobs.Change(job, to)
-}
 
 // own returns the labels of the engine's objects.
 func (e *Engine) own() map[string]string {

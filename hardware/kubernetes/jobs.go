@@ -31,8 +31,9 @@ func (e *Engine) release(p *program) error {
 		return err
 	}
 	now := p.now()
+	start := e.newStart()
 	e.mu.Lock()
-	start, old, node := e.newStart(), e.objects[p.key], e.nodes[now.part.Node]
+	old, node := e.objects[p.key], e.nodes[now.part.Node]
 	delete(e.started, now.start)
 	e.started[start] = p
 	e.mu.Unlock()
@@ -61,11 +62,8 @@ func (e *Engine) release(p *program) error {
 	return err
 }
 
-// newStart returns the value of labelStart for the next pod of a program. mu must be held.
-func (e *Engine) newStart() string {
-	e.starts++
-	return fmt.Sprintf("%s-%d", e.id, e.starts)
-}
+// newStart returns the value of labelStart for the next pod of a program.
+func (e *Engine) newStart() string { return fmt.Sprintf("%s-%d", e.id, e.starts.Add(1)) }
 
 // reuse resumes a suspended Job on a node. It returns false if the pod template of the Job cannot be changed any more,
 // or if the Job has failed.

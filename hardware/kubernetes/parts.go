@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/kubernetes/api"
@@ -67,9 +66,7 @@ func (l *podLife) partLost(now state) bool {
 	if pod.Disruption() == "" && !deleted && !replaced {
 		return false
 	}
-	return l.p.Lead || !slices.ContainsFunc(l.p.Job.Roles, func(r scheduler.Role) bool {
-		return r.Name == l.p.part.Role && r.Elastic && !r.Vital
-	})
+	return l.p.Lead || !l.p.Job.Spares(now.part.Role)
 }
 
 // renew makes all parts of a job save their work and end, and starts them again: they have lost their connections to a

@@ -84,6 +84,7 @@ type hands struct{ e *Engine }
 // Begin opens the log of a program. Attend starts its pod, so that a slow API server delays no other job.
 func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
 	error) {
+	s.Job = inImage(s.Job)
 	p := &program{JobState: s, key: programKey{job: s.Number}, news: make(chan struct{}, 1)}
 	if part.Role != "" {
 		h.e.mu.Lock()
@@ -167,4 +168,12 @@ func (h hands) Attend(p *program) {
 	f.At = time.Time{} // now: the cores are free only when the node has reported the end
 	e.Ended(p, f, p.log.Close)
 	e.drop(done)
+}
+
+// inImage returns a job with the command that it has in its image.
+func inImage(j launch.Job) launch.Job {
+	if j.ContainerArgv != nil {
+		j.Argv = j.ContainerArgv
+	}
+	return j
 }

@@ -2,22 +2,32 @@ package kubernetes
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// submission is a job that the cluster itself starts (order = "cluster").
+// submissions are the jobs that the cluster itself starts (order = "cluster"). It implements pods.Queuer. Its mu may be
+// held when that of the engine is taken, but not the reverse.
+type submissions struct {
+	e      *Engine
+	asking sync.Once // starts to ask why jobs have no pod
+
+	mu      sync.Mutex // guards what follows, and the fields of submissions
+	jobs    map[int]*submission
+	byStart map[string]*submission // by the value of labelStart
+	last    chan struct{}          // closed when the last submission is done
+	queues  map[string]bool        // LocalQueues that were found
+	kueue   string                 // the version of Kueue's API
+}
+
+// submission is a job that the cluster itself starts.
 type submission struct {
 	number  int
 	queue   string   // LocalQueue of Kueue; empty for none
@@ -29,9 +39,6 @@ type submission struct {
 	evicted bool     // Kueue took the pod away, and will start the job again
 	err     error    // why the job could not be submitted
 }
-
-// labelWorkload is the label of a Workload of Kueue that has the UID of its Job.
-const labelWorkload = "kueue.x-k8s.io/job-uid"
 
 // see takes the latest state of a pod. It reports whether the placement of the job may have changed.
 func (s *submission) see(p *api.Pod, gone bool) bool {
@@ -57,130 +64,103 @@ func (s *submission) lost() string {
 
 // Submit implements pods.Queuer. A job with a LocalQueue waits for Kueue; others go to the scheduler of the cluster at
 // once. A job that Kueue has evicted is still in its queue. Jobs are submitted one after another.
-func (e *Engine) Submit(number int, queue string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.submissions == nil {
-		e.submissions, e.byStart, e.queues = map[int]*submission{}, map[string]*submission{}, map[string]bool{}
-		e.calls.Go(func() {
-			for api.Pause(e.ctx, askPeriod) {
-				e.explain()
+func (q *submissions) Submit(number int, queue string) {
+	q.asking.Do(func() {
+		q.e.calls.Go(func() {
+			for api.Pause(q.e.ctx, askPeriod) {
+				q.ask()
 			}
 		})
-	}
-	s := e.submissions[number]
-	if s != nil && s.evicted && e.objects[programKey{job: number}] != nil {
+	})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if s := q.jobs[number]; s != nil && s.evicted && q.e.object(programKey{job: number}) != nil {
 		return
 	}
-	s = &submission{number: number, queue: queue}
-	e.submissions[number] = s
-	before, done := e.submitted, make(chan struct{})
-	e.submitted = done
-	e.calls.Go(func() {
+	s := &submission{number: number, queue: queue}
+	before, done := q.last, make(chan struct{})
+	q.jobs[number], q.last = s, done
+	q.e.calls.Go(func() {
 		defer close(done)
 		if before != nil {
 			<-before
 		}
-		err := e.submit(s)
-		e.mu.Lock()
-		s.err = err
-		e.mu.Unlock()
+		uid, err := q.create(s)
+		q.mu.Lock()
+		s.uid, s.err = uid, err
+		q.mu.Unlock()
 		if err != nil {
-			e.changed(number)
+			q.changed(number)
 		}
 	})
 }
 
-// submit creates the Job of a submission.
-func (e *Engine) submit(s *submission) error {
-	if err := e.useQueue(s.queue); err != nil {
+// create creates the Job of a submission, and returns its UID.
+func (q *submissions) create(s *submission) (uid string, err error) {
+	e := q.e
+	if err := q.useQueue(s.queue); err != nil {
 		e.Break(Unavailable(err))
-		return nil // the job waits until the run ends
+		return "", nil // the job waits until the run ends
 	}
-	e.mu.Lock()
-	j, start, nodes := e.launches[s.number], e.newStart(), slices.Clone(e.nodes)
-	e.byStart[start] = s
-	e.mu.Unlock()
+	j, start := inImage(e.Job(s.number)), e.newStart()
+	q.mu.Lock()
+	q.byStart[start] = s
+	q.mu.Unlock()
 	j.Choose(0)
 	cores := int32(max(j.Threads, 1))
 	part := scheduler.Part{Cores: scheduler.CoreSet{{Hi: cores}}, GPUs: scheduler.CoreSet{{Hi: int32(j.GPUs)}}}
-	text, err := j.Content(int(cores), 0, 0, contract.Message{})
+	control, err := j.Content(int(cores), 0, 0, contract.Message{})
 	if err != nil {
-		return err
+		return "", err
 	}
-	t, err := e.template(&j, part, start, string(text))
+	t, err := e.template(&j, part, start, string(control))
 	if err != nil {
-		return err
+		return "", err
 	}
-	t.spec["affinity"] = onNodes(nodes...)
+	e.mu.Lock()
+	t.spec["affinity"] = onNodes(slices.Clone(e.nodes)...)
+	e.mu.Unlock()
 	o, err := e.create(programKey{job: s.number}, &j, t, s.queue)
 	if err == nil && s.queue == "" {
 		_, err = e.patchJob(o.name, tree{"suspend": false})
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	e.mu.Lock()
-	s.uid = o.uid
-	e.mu.Unlock()
-	return nil
+	return o.uid, nil
 }
 
 // useQueue checks a queue before its first job is submitted.
-func (e *Engine) useQueue(name string) error {
-	if name == "" || e.queues[name] {
+func (q *submissions) useQueue(name string) error {
+	if name == "" || q.queues[name] {
 		return nil
 	}
-	version, err := e.findQueue(e.ctx, name)
+	version, err := q.e.findQueue(q.e.ctx, name)
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	e.kueue, e.queues[name] = version, true
-	e.mu.Unlock()
+	q.mu.Lock()
+	q.kueue, q.queues[name] = version, true
+	q.mu.Unlock()
 	return nil
 }
 
-// findQueue returns an error if a LocalQueue of Kueue does not exist or takes no jobs, and otherwise the version of
-// Kueue's API.
-func (k *cluster) findQueue(ctx context.Context, name string) (version string, err error) {
-	var group struct{ PreferredVersion struct{ GroupVersion string } }
-	hint := "remove queue from the policy to use only the scheduler of the cluster"
-	err = k.Do(ctx, api.Call{Verb: "get", Group: "kueue.x-k8s.io"}, &group)
-	version = group.PreferredVersion.GroupVersion
-	if api.Refused(err, http.StatusNotFound) {
-		err = errors.New("the cluster has no Kueue")
-	}
-	if err == nil {
-		hint = fmt.Sprintf("kubectl -n %s get localqueues lists the queues", k.Namespace.Name)
-		var q workload
-		err = k.Do(ctx, api.Call{Verb: "get", Group: version, Resource: "localqueues", Namespace: k.Namespace.Name, Name: name}, &q)
-		if c := q.Status.Conditions.Find("Active", "False"); c != nil {
-			err = errors.New(c.Message)
-		}
-	}
-	if err != nil {
-		err = &engine.Unavailable{Engine: Name, Err: fmt.Errorf("the queue %q cannot be used: %w", name, err), Hint: hint}
-	}
-	return version, err
-}
-
 // Withdraw removes the Job of a job that has ended or is not wanted any more.
-func (e *Engine) Withdraw(number int) {
-	e.mu.Lock()
-	delete(e.submissions, number)
-	e.mu.Unlock()
-	if o := e.detach(programKey{job: number}); o != nil {
-		e.calls.Go(func() { e.drop(o) })
+func (q *submissions) Withdraw(number int) {
+	q.mu.Lock()
+	delete(q.jobs, number)
+	q.mu.Unlock()
+	if o := q.e.detach(programKey{job: number}); o != nil {
+		q.e.calls.Go(func() { q.e.drop(o) })
 	}
 }
 
 // Placement returns the node of the hardware on which the cluster has placed a job, or why the job waits; empty if the
 // cluster gives no reason.
-func (e *Engine) Placement(number int) (node int, placed bool, why string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.submissions[number]
+func (q *submissions) Placement(number int) (node int, placed bool, why string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s := q.jobs[number]
 	switch {
 	case s == nil:
 		return -1, false, "it is not submitted"
@@ -191,15 +171,17 @@ func (e *Engine) Placement(number int) (node int, placed bool, why string) {
 	case s.pod == nil || s.pod.Spec.NodeName == "":
 		return -1, false, cmp.Or(s.why, s.pod.Unscheduled())
 	}
-	node = slices.Index(e.nodes, s.pod.Spec.NodeName)
+	q.e.mu.Lock()
+	defer q.e.mu.Unlock()
+	node = slices.Index(q.e.nodes, s.pod.Spec.NodeName)
 	return node, node >= 0, "the cluster placed it on " + s.pod.Spec.NodeName + ", which is no node of the hardware"
 }
 
 // adopt gives a program the pod that the cluster has started for its job. ok is false if tfexp itself starts the job.
-func (e *Engine) adopt(p *program) (ok bool, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.submissions[p.Number]
+func (q *submissions) adopt(p *program) (ok bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s := q.jobs[p.Number]
 	switch {
 	case s == nil:
 		return false, nil
@@ -207,73 +189,53 @@ func (e *Engine) adopt(p *program) (ok bool, err error) {
 		return true, cmp.Or(s.err, errors.New("the cluster has no pod for it"))
 	}
 	uid := s.pod.Metadata.UID
-	e.started[uid] = p
+	q.e.mu.Lock()
+	q.e.started[uid] = p
+	q.e.mu.Unlock()
 	p.set(func(now *state) { now.start, now.pod, now.gone, now.adopted = uid, nil, false, true })
 	p.see(s.pod, s.gone)
 	return true, nil
 }
 
 // changed wakes the scheduler of tfexp, since the placement of a job may have changed.
-func (e *Engine) changed(number int) {
-	e.Notice(scheduler.Notice{Kind: scheduler.JobProgress, Job: number, At: e.Now()})
+func (q *submissions) changed(number int) {
+	q.e.Notice(scheduler.Notice{Kind: scheduler.JobProgress, Job: number, At: q.e.Now()})
 }
 
-// news passes the latest state of a pod to its submission.
-func (e *Engine) news(p *api.Pod, gone bool) {
-	e.mu.Lock()
-	s := e.byStart[p.Metadata.Labels[labelStart]]
+// tell passes the latest state of a pod to its submission.
+func (q *submissions) tell(p *api.Pod, gone bool) {
+	q.mu.Lock()
+	s := q.byStart[p.Metadata.Labels[labelStart]]
 	changed := s != nil && s.see(p, gone)
 	asks := changed && s.queue != "" && s.lost() != ""
-	e.mu.Unlock()
+	q.mu.Unlock()
 	switch {
 	case asks:
-		e.calls.Go(e.explain)
+		q.e.calls.Go(q.ask)
 	case changed:
-		e.changed(s.number)
+		q.changed(s.number)
 	}
 }
 
 // askPeriod is how often tfexp asks the cluster why jobs have no pod.
 const askPeriod = 2 * time.Second
 
-// workload is a Workload of Kueue (one for each Job), or a LocalQueue. Keys of JSON match fields in any case.
-type workload struct {
-	Metadata api.Meta
-	Status   struct{ Conditions api.Conditions }
-}
-
-// says returns why the Job waits or was stopped, and whether Kueue has evicted it.
-func (w *workload) says() (text string, evicted bool) {
-	for _, c := range w.Status.Conditions {
-		out := c.Type == "Evicted" && c.Status == "True"
-		waits := c.Type == "QuotaReserved" && c.Status == "False"
-		if (out || waits) && !strings.Contains(text, c.Message) { // the empty text contains the empty message
-			text += fmt.Sprintf("; %s %s, %s: %s", c.Type, c.Status, c.Reason, c.Message)
-		}
-		evicted = evicted || out
-	}
-	return strings.Replace(text, "; ", "Kueue: ", 1), evicted
-}
-
-// explain asks why jobs have no pod: first Kueue, then the events of their Jobs.
-func (e *Engine) explain() {
+// ask asks why jobs have no pod: first Kueue, then the events of their Jobs.
+func (q *submissions) ask() {
+	e := q.e
 	waiting, queued := map[*submission]bool{}, false // jobs, and whether they have had no pod; whether some have a queue
-	e.mu.Lock()
-	for _, s := range e.submissions {
+	q.mu.Lock()
+	for _, s := range q.jobs {
 		if s.uid != "" && s.err == nil && (s.pod == nil || s.queue != "" && s.lost() != "") {
 			waiting[s], queued = s.pod == nil, queued || s.queue != ""
 		}
 	}
-	group := e.kueue
-	e.mu.Unlock()
-	of := map[string]*workload{} // by the UID of the Job
+	version := q.kueue
+	q.mu.Unlock()
+	var of map[string]*workload
 	if queued {
-		found, _, err := api.List[workload](e.ctx, e.Client, api.Call{Verb: "list", Group: group, Resource: "workloads",
-			Namespace: e.Namespace.Name, Query: url.Values{"labelSelector": {labelWorkload}}})
-		for i := range found {
-			of[found[i].Metadata.Labels[labelWorkload]] = &found[i]
-		}
-		if err != nil && e.ctx.Err() == nil {
+		var err error
+		if of, err = e.workloads(e.ctx, version); err != nil && e.ctx.Err() == nil {
 			e.Break(Unavailable(fmt.Errorf("read the Workloads of Kueue: %w", err)))
 		}
 	}
@@ -283,7 +245,7 @@ func (e *Engine) explain() {
 		if why == "" && bare {
 			why, vain = e.Refusal(s.uid)
 		}
-		e.mu.Lock()
+		q.mu.Lock()
 		lost := s.lost() != "" && !s.asked
 		changed := why != s.why || lost
 		if s.why = why; lost {
@@ -292,9 +254,9 @@ func (e *Engine) explain() {
 		if vain {
 			s.err = errors.New(why)
 		}
-		e.mu.Unlock()
+		q.mu.Unlock()
 		if changed {
-			e.changed(s.number)
+			q.changed(s.number)
 		}
 	}
 }

@@ -267,9 +267,7 @@ func (r *RunningJob[P]) failed() string {
 func (j *Jobs[P]) partFailed(r *RunningJob[P], s *JobState, why string) {
 	j.mu.Lock()
 	s.failed = why
-	spare := slices.ContainsFunc(j.jobs[r.number].Roles, func(role scheduler.Role) bool {
-		return role.Name == s.part.Role && role.Elastic && !role.Vital
-	})
+	spare := j.jobs[r.number].Spares(s.part.Role)
 	if spare {
 		j.tell(scheduler.Notice{
 			Kind: scheduler.PartEnded, Job: r.number, At: j.Now(), Role: s.part.Role, Task: s.part.Task, Reason: why,

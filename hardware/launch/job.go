@@ -224,6 +224,11 @@ func (j *Job) OfPart(p scheduler.Part, lead bool, cluster contract.Cluster) (Job
 	return part, nil
 }
 
+// Spares reports whether the job may continue without a task of a role.
+func (j *Job) Spares(role string) bool {
+	return slices.ContainsFunc(j.Roles, func(r scheduler.Role) bool { return r.Name == role && r.Elastic && !r.Vital })
+}
+
 // tensorFlow returns the value of TF_CONFIG for a part.
 func tensorFlow(p scheduler.Part, cluster contract.Cluster) (string, error) {
 	var config struct {
