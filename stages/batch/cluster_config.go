@@ -381,6 +381,9 @@ func (cfg *clusterConfig) linkAccounts() {
 // noSubmission is the submission of jobs without one.
 var noSubmission scheduler.Submission
 
+// NoLimit is the time limit of a job that asks for none: the partition's greatest limit counts.
+const NoLimit = 365 * 24 * time.Hour
+
 // recordOf returns the record of a job.
 func (cfg *clusterConfig) recordOf(j *scheduler.Job) *jobRecord {
 	if m := cfg.members[j.Number]; m != nil {
@@ -420,13 +423,10 @@ func (cfg *clusterConfig) recordOf(j *scheduler.Job) *jobRecord {
 	if m.limit == 0 {
 		m.limit = max(m.partition.DefaultTime, 0)
 	}
-	if m.limit == 0 {
-		m.limit = m.partition.MaxTime
-	}
-	if m.limit == 0 {
-		m.limit = 365 * 24 * time.Hour
-	}
 	most := m.partition.MaxTime
+	if m.limit == 0 || m.limit == NoLimit {
+		m.limit = cmp.Or(most, NoLimit)
+	}
 	if most > 0 && m.limit > most {
 		m.reason = fmt.Sprintf("asks for %s, and the partition %q gives %s at most", m.limit, m.partition.Name, most)
 	}

@@ -120,6 +120,20 @@ func countOf(text string) (int, error) {
 	return n, err
 }
 
+// ParseCount parses a number of CPUs or nodes. Slurm prints large ones with a binary unit: 1K is 1024.
+func ParseCount(text string) (int, error) {
+	number := strings.TrimRight(text, "kKmM")
+	if number == text {
+		n, err := strconv.ParseUint(text, 10, 31)
+		return int(n), err
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || n < 0 || n > 1<<20 || len(text) > len(number)+1 || strings.Trim(number, "0123456789.") != "" {
+		return 0, strconv.ErrSyntax
+	}
+	return int(n * float64(int64(1024)<<(10*strings.Index("km", strings.ToLower(text[len(number):]))))), nil
+}
+
 // AskedGPUs returns the number of GPUs in a list of a job's resources, and their types. An entry without a type
 // counts all GPUs, even if entries with types follow.
 func AskedGPUs(list []Gres) (gpus int, types []string) {

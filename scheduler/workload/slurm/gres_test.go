@@ -87,3 +87,20 @@ func TestParseReqMem(t *testing.T) {
 		}
 	}
 }
+
+// Large numbers have binary units.
+func TestParseCount(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0", "16": "16", "1K": "1024", "1.5k": "1536", "2M": "2097152", "": "error", "K": "error", "-1": "error", "1e3K": "error", "9999999999": "error",
+		"1KK": "error", "NaNK": "error",
+	} {
+		n, err := ParseCount(text)
+		got := fmt.Sprint(n)
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+}

@@ -73,6 +73,20 @@ func again(state string) bool {
 	return !slices.Contains([]string{"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "DEADLINE"}, word)
 }
 
+// checkState returns an error for a state that is not of Slurm.
+func checkState(text string) error {
+	word, _, _ := strings.Cut(text, " ") // CANCELLED by 1001
+	if word = strings.ToUpper(strings.TrimRight(word, "+")); word == "" || slices.Contains(states, word) {
+		return nil
+	}
+	return fmt.Errorf("%q is no state of a job in Slurm, such as COMPLETED: print the column State without a width", text)
+}
+
+// states has the states of jobs, and the flags that Slurm prints in place of a state.
+var states = strings.Fields("PENDING RUNNING SUSPENDED COMPLETED CANCELLED FAILED TIMEOUT NODE_FAIL PREEMPTED BOOT_FAIL DEADLINE OUT_OF_MEMORY " +
+	"REQUEUED RESIZING REVOKED COMPLETING CONFIGURING STAGE_OUT SIGNALING SPECIAL_EXIT STOPPED REQUEUE_HOLD REQUEUE_FED RESV_DEL_HOLD " +
+	"LAUNCH_FAILED RECONFIG_FAIL POWER_UP_NODE UPDATE_DB EXPEDITING")
+
 // accounting reads the output of sacct.
 type accounting struct {
 	logs.Builder
@@ -80,7 +94,9 @@ type accounting struct {
 	entries  map[string]*entry
 	specials map[alike]*scheduler.Special
 	list     []*entry
-	waited   int // jobs that never started
+	waited   int // jobs that are left out: they never started, or have not ended
+	running  int // jobs that have not ended
+	parts    int // parts of heterogeneous jobs
 	reused   int // jobs whose number was used again later
 	stopped  int // jobs that were suspended
 	sharing  int // jobs that asked for nodes without jobs of other users
@@ -213,6 +229,15 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	if a.numbers {
 		a.Assumed = append(a.Assumed, slurm.InUTC)
 	}
+	if n := a.waited - a.running; n > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that never started (%d) are left out", n))
+	}
+	if a.running > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that have not ended (%d) are left out, and use no nodes", a.running))
+	}
+	if a.parts > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("parts of heterogeneous jobs (%d) start independently", a.parts))
+	}
 	if a.reused > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d) count as "+
 			"further jobs", a.reused))
@@ -239,7 +264,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 			a.constraint, a.constrained))
 	}
 	if a.shards > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for shards of GPUs (%d) get no GPU", a.shards))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for parts of GPUs, as shard or mps (%d), get no GPU", a.shards))
 	}
 	return a.Finish(append(a.late, skipped...)), nil
 }
@@ -337,7 +362,7 @@ func (a *accounting) cores(fields []string) (int, error) {
 	n, err := a.number(fields, "AllocCPUS", "NCPUS", "ReqCPUS")
 	for _, column := range []string{"AllocTRES", "ReqTRES"} {
 		if value := slurm.Tracked(a.text(fields, column), "cpu"); value != "" && n == 0 && err == nil {
-			if n, err = strconv.Atoi(value); err != nil || n < 0 || n > workload.MaxThreads {
+			if n, err = slurm.ParseCount(value); err != nil || n > workload.MaxThreads {
 				err = fmt.Errorf("%s: %q is not a number of CPUs", column, value)
 			}
 		}
@@ -357,6 +382,14 @@ func (a *accounting) text(fields []string, column string) string {
 	default:
 		return s
 	}
+}
+
+// unlimited reports whether a job asked for no time limit.
+func (a *accounting) unlimited(fields []string) bool {
+	return slices.ContainsFunc([]string{"TimelimitRaw", "Timelimit"}, func(column string) bool {
+		i, ok := a.at[column]
+		return ok && i < len(fields) && strings.EqualFold(strings.TrimSpace(fields[i]), "UNLIMITED")
+	})
 }
 
 func (a *accounting) instant(fields []string, column string) (time.Duration, error) {
@@ -380,14 +413,25 @@ func (a *accounting) number(fields []string, columns ...string) (int, error) {
 	for _, c := range columns {
 		if text := a.text(fields, c); text != "" && text != "0" {
 			text, _, _ = strings.Cut(text, "-")
-			n, err := strconv.Atoi(text)
-			if err != nil || n < 0 || n > workload.MaxThreads {
+			n, err := slurm.ParseCount(text)
+			if err != nil || n > workload.MaxThreads {
 				return 0, fmt.Errorf("%s %q is not a number from 0", c, text)
 			}
 			return n, nil
 		}
 	}
 	return 0, nil
+}
+
+// unplaced reports whether the file says that a job got no cores.
+func (a *accounting) unplaced(fields []string) bool {
+	for _, column := range []string{"AllocCPUS", "NCPUS", "AllocTRES"} {
+		if i, ok := a.at[column]; ok && i < len(fields) {
+			text := strings.TrimSpace(fields[i])
+			return text == "0" || text == "" && column == "AllocTRES"
+		}
+	}
+	return false
 }
 
 // row reads a row: one attempt of a job.
@@ -402,7 +446,14 @@ func (a *accounting) row(line int, fields []string) error {
 	if err != nil {
 		return err
 	}
+	state := a.text(fields, "State")
+	if err := checkState(state); err != nil {
+		return err
+	}
 	if a.text(fields, "Start") == "" || a.text(fields, "End") == "" {
+		if a.text(fields, "Start") != "" && !strings.HasPrefix(state, "PENDING") {
+			a.running++
+		}
 		a.waited++
 		return nil
 	}
@@ -418,8 +469,11 @@ func (a *accounting) row(line int, fields []string) error {
 	if err != nil {
 		return err
 	}
+	if run == 0 && a.unplaced(fields) { // canceled while it waited: the start is the time of that
+		a.waited++
+		return nil
+	}
 	user := a.text(fields, "User")
-	state := a.text(fields, "State")
 	if e := a.entries[id]; e != nil && e.job.User == user && (e.again || submit <= e.end) { // another attempt of the same job
 		e.run, e.end, e.again = run, end, again(state)
 		return nil
@@ -451,14 +505,16 @@ func (a *accounting) row(line int, fields []string) error {
 	}
 	_, most, bounded := strings.Cut(a.text(fields, "ReqNodes"), "-")
 	if bounded { // the form "1-4", which squeue prints
-		s.MaxNodes, _ = strconv.Atoi(most)
+		s.MaxNodes, _ = slurm.ParseCount(most)
 	}
 	if s.MinNodes <= 1 {
 		s.MinNodes = 0
 	} else if n, _ := a.number(fields, "NNodes"); n == s.MinNodes {
 		s.MaxNodes = n // sacct does not show whether the job could have more nodes
 	}
-	if text := a.text(fields, "TimelimitRaw"); text != "" {
+	if a.unlimited(fields) {
+		s.Limit = batch.NoLimit
+	} else if text := a.text(fields, "TimelimitRaw"); text != "" {
 		minutes, err := strconv.Atoi(text)
 		if err != nil || minutes < 0 {
 			return fmt.Errorf("TimelimitRaw %q is not a number of minutes", text)
@@ -500,6 +556,9 @@ func (a *accounting) row(line int, fields []string) error {
 			return err
 		}
 	}
+	if strings.Contains(id, "+") {
+		a.parts++
+	}
 	if array, _, some := strings.Cut(id, "_"); some {
 		s.Array = a.Share(array)
 	}
@@ -533,7 +592,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 			}
 		}
 		for _, g := range list {
-			if g.Name == "shard" && column == "ReqTRES" && g.Count > 0 {
+			if (g.Name == "shard" || g.Name == "mps") && column == "ReqTRES" && g.Count > 0 {
 				a.shards++
 			}
 		}
@@ -543,10 +602,12 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 				types = of
 			}
 		}
-		if value := slurm.Tracked(text, "mem"); value != "" && j.Memory == 0 {
-			if j.Memory, _, err = slurm.ParseReqMem(value, 1<<20); err != nil {
+		if value := slurm.Tracked(text, "mem"); value != "" { // more is allocated than requested if the job got more cores
+			bytes, _, err := slurm.ParseReqMem(value, 1<<20)
+			if err != nil {
 				return "", fmt.Errorf("%s: %w", column, err)
 			}
+			j.Memory = max(j.Memory, bytes)
 		}
 	}
 	if j.GPUs > workload.MaxThreads {

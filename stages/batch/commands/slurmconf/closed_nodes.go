@@ -137,7 +137,7 @@ func (t *sacctmgrTable) event(fields []string) {
 func (t *Twin) checkClocks() {
 	numbers := slices.Contains(t.trace.Assumed, slurm.InUTC)
 	if numbers {
-		t.unmodeled(setting{file: t.log}, "the log: "+slurm.InUTC)
+		t.unmodeled(setting{file: t.log, line: 1}, "the log: "+slurm.InUTC)
 	}
 	for _, c := range t.closures {
 		if t.log != "" && c.dated == numbers {

@@ -364,7 +364,7 @@ func (m *clusterModel) preemption() {
 	m.set("release_stopped", duration(3750*time.Millisecond)) // a measured mean: slurmd checks at growing intervals
 	over := time.Duration(m.whole(m.settings, "OverTimeLimit", 0)) * time.Minute
 	if unlimited(m.get("OverTimeLimit", "")) {
-		over = longestLimit
+		over = batch.NoLimit
 	}
 	wait := m.whole(m.settings, "KillWait", 30)
 	m.set("over_limit", duration(over+time.Duration(wait+60)*time.Second))

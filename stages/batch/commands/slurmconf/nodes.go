@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
@@ -144,14 +143,11 @@ func (m *clusterModel) defaultMemory() (all []schema.Setting) {
 // defaultLimits returns the time limits of jobs without one, by partition; "*" is for all other partitions.
 func (m *clusterModel) defaultLimits() (all []schema.Setting) {
 	for _, p := range m.SlurmConf.partitions {
-		limit := cmp.Or(m.time(p, "DefaultTime"), m.time(p, "MaxTime"), longestLimit)
+		limit := cmp.Or(m.time(p, "DefaultTime"), m.time(p, "MaxTime"), batch.NoLimit)
 		all = append(all, schema.Setting{Name: p[0].value, Value: schema.FormatDuration(limit)})
 	}
-	return append(all, schema.Setting{Name: "*", Value: schema.FormatDuration(longestLimit)})
+	return append(all, schema.Setting{Name: "*", Value: schema.FormatDuration(batch.NoLimit)})
 }
-
-// longestLimit is the time limit of a job without one, in a partition without a limit.
-const longestLimit = 365 * 24 * time.Hour
 
 // nodeStates has the states of nodes in Slurm. The value reports whether jobs can start on a node in that state.
 var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": true, "alloc": true, "mixed": true,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/stages/batch"
 )
 
 const devices = `ClusterName=demo
@@ -47,7 +48,7 @@ func TestResources(t *testing.T) {
 	}
 	if got := strings.Join(tw.trace.Assumed, "; "); got != "jobs for which the file has no time limit (6) have the default; "+
 		"jobs that ask for GPUs of several types (1) get GPUs of any type; "+
-		"jobs that ask for shards of GPUs (1) get no GPU" {
+		"jobs that ask for parts of GPUs, as shard or mps (1), get no GPU" {
 		t.Errorf("assumed is %s", got)
 	}
 	source, text := experimentOf(t, dir)
@@ -85,7 +86,7 @@ func TestOldDevices(t *testing.T) {
 	if want := "8 [gpu:v100]; 2 []; 0 []"; strings.Join(got, "; ") != want {
 		t.Errorf("the GPUs are %q, want %s", got, want)
 	}
-	if notes := strings.Join(tw.Unmodeled, "\n"); !strings.Contains(notes, "3 jobs have no memory") {
+	if notes := strings.Join(tw.Unmodeled, "\n"); !strings.Contains(notes, "jobs for which the file has no memory (3;") {
 		t.Errorf("the notes are %s", notes)
 	}
 }
@@ -213,8 +214,8 @@ func TestDefaultLimit(t *testing.T) {
 		return fmt.Sprintf("%d|ada|%s|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|%s|COMPLETED\n", id, partition, limit)
 	}
 	for head, log := range map[string]string{
-		"JobID|User|Partition|Submit|Start|End|ReqCPUS|TimelimitRaw|State\n": line(1, "main", "Partition_Limit") + line(2, "long", "UNLIMITED") +
-			line(3, "free", "") + line(4, "main", "7"),
+		"JobID|User|Partition|Submit|Start|End|ReqCPUS|TimelimitRaw|State\n": line(1, "main", "Partition_Limit") + line(2, "long", "") +
+			line(3, "free", "") + line(4, "main", "7") + line(5, "main", "UNLIMITED"),
 		"JobID|User|Partition|Submit|Start|End|ReqCPUS|WCKey|State\n": line(1, "main", "") + line(2, "long", "") + line(3, "free", "x"),
 	} {
 		dir := write(t, map[string]string{"slurm.conf": conf, "sacct.txt": head + log})
@@ -222,7 +223,7 @@ func TestDefaultLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []time.Duration{5 * time.Minute, 48 * time.Hour, longestLimit, 7 * time.Minute}[:len(tw.trace.Jobs)] {
+		for i, want := range []time.Duration{5 * time.Minute, 48 * time.Hour, batch.NoLimit, 7 * time.Minute, batch.NoLimit}[:len(tw.trace.Jobs)] {
 			if j := tw.trace.Jobs[i]; j.Predicted != want || j.Submission().Limit != want {
 				t.Errorf("job %s has %v, want %v", j.Name, j.Predicted, want)
 			}

@@ -181,6 +181,9 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 			if n, err := strconv.Atoi(text); err != nil || n < 0 {
 				t.problem(t.at, "%s=%s is no whole number", c[0], text)
 				continue
+			} else if n == 0 {
+				t.unmodeledBy(b, c[0], text, "no limit here; in Slurm, no job may start")
+				continue
 			}
 			b.Args = append(b.Args, pair{c[1], text})
 			continue
@@ -200,8 +203,13 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 				"GrpTRES cpu": "group_cores", "GrpTRES node": "group_nodes", "GrpTRES gres/gpu": "group_gpus",
 				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user",
 			}[c[0]+" "+name]
-			if _, err := strconv.Atoi(value); arg == "" || err != nil {
+			n, err := strconv.Atoi(value)
+			if arg == "" || err != nil {
 				t.unmodeledBy(b, c[0]+"="+name, value, "tfexp ignores this limit")
+				continue
+			}
+			if n == 0 {
+				t.unmodeledBy(b, c[0]+"="+name, value, "no limit here; in Slurm, no such job may start")
 				continue
 			}
 			b.Args = append(b.Args, pair{arg, value})
@@ -468,8 +476,8 @@ func (t *Twin) noteMissingFacts() {
 		}
 	}
 	if bare > 0 && t.consumesMemory() {
-		t.unmodeled(at, fmt.Sprintf("%d jobs have no memory (mem= in ReqTRES or AllocTRES, or ReqMem): here they use no "+
-			"memory; in Slurm, a job that requests no memory gets all memory of its nodes", bare))
+		t.unmodeled(at, fmt.Sprintf("jobs for which the file has no memory (%d; mem= in ReqTRES or AllocTRES, or ReqMem) use no "+
+			"memory here; in Slurm, a job that requests no memory gets all memory of its nodes", bare))
 	}
 	if !accounts {
 		t.unmodeled(at, "no job has an account (the column Account): limits and shares of accounts have no effect")

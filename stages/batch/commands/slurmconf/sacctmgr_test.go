@@ -25,6 +25,7 @@ func TestTables(t *testing.T) {
 		{"modes of preemption", qos + "a|0|within,requeue|\nb|0|gang,suspend|\nc|0|CANCEL|\n", []string{`qos "a" { preempt_mode = "requeue"`,
 			`qos "b" { preempt_mode = "suspend"`, `qos "c" { preempt_mode = "cancel"`, `qos "normal" { exempt`}, nil},
 		{"times before preemption", qos + "a|0||00:05:00\n", []string{`qos "normal" { exempt = "10m" }`, `qos "a" { exempt = "5m" }`}, nil},
+		{"a limit of no jobs", accounts + "physics|ada||1||0\n", []string{"MaxJobs=0 of user ada: no limit here; in Slurm, no job may start"}, []string{"max_jobs"}},
 		{"no qos", accounts, []string{"slurm.conf:6: PreemptExemptTime: without sacctmgr -P show qos jobs can be preempted at once"}, nil},
 	} {
 		check(t, c.name, twinOf(t, map[string]string{"slurm.conf": conf, "table.txt": c.table}, "table.txt"), c.want, c.not)

@@ -85,7 +85,7 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 			continue
 		}
 		json := slurm.IsJSON([]byte(head))
-		if !json && !slices.Contains(strings.Split(head, "|"), "JobID") {
+		if !json && !slices.ContainsFunc(strings.Split(head, "|"), func(name string) bool { return name == "JobID" || name == "JobIDRaw" }) {
 			if err := readTables(t.clusterModel, t.tables, path); err != nil {
 				return nil, err
 			}
@@ -422,6 +422,9 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 func (t *Twin) UnmodeledSettings() []string {
 	list := schema.Each(t.Unmodeled, func(u string) string { return "not modeled: " + u })
 	for _, said := range t.trace.Assumed {
+		if said == slurm.InUTC { // it is in the list before
+			continue
+		}
 		list = append(list, filepath.Base(t.log)+": "+said)
 	}
 	return list
