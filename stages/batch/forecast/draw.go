@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/batch"
 )
 
 // Parameters of the random draws.
@@ -25,7 +26,7 @@ const (
 // past is the information that the log contains up to an instant.
 type past struct {
 	at     time.Duration
-	ratios map[string][]float64 // the latest ratios of run time to requested time, by kind of job
+	ratios map[string][]float64 // the latest ratios of run time to requested time, or run times in seconds, by kind of job
 	log    []logged             // jobs that have arrived
 	slot   time.Duration        // length of a stretch of the log (a slot) from which arrivals are drawn
 	slots  map[int64][]int64    // the numbers of the log's slots, by hour of the week, hour of the day, or all
@@ -33,21 +34,27 @@ type past struct {
 	base   int64                // the number of the first slot
 }
 
+// limited reports whether a job has a requested time, which its run time is compared with.
+func limited(j *scheduler.Job) bool { return j.Predicted > 0 && j.Predicted < batch.NoLimit }
+
 // kindsOf returns the kinds of a job, the narrowest first: the user's jobs with the same request, all jobs of the user,
-// all jobs of the account, and all jobs.
-func kindsOf(j *scheduler.Job) [4]string {
-	account := ""
+// all jobs of the account, and all jobs. Run times in seconds have their own kinds.
+func kindsOf(j *scheduler.Job, seconds bool) [4]string {
+	account, unit := "", ""
+	if seconds {
+		unit = "t"
+	}
 	if s := j.Submission(); s != nil {
 		account = s.Account
 	}
 	user := account + "\x00" + j.User
 	shape := user + "\x00" + strconv.Itoa(j.Threads) + "\x00" + strconv.FormatInt(int64(j.Predicted), 36)
-	return [4]string{"s" + shape, "u" + user, "a" + account, ""}
+	return [4]string{unit + "s" + shape, unit + "u" + user, unit + "a" + account, unit}
 }
 
-// unitOf returns the divisor of run times in ratios: the requested time, or a second for a job without one.
+// unitOf returns the divisor of run times: the requested time, or a second for a job without one.
 func unitOf(j *scheduler.Job) time.Duration {
-	if j.Predicted > 0 {
+	if limited(j) {
 		return j.Predicted
 	}
 	return time.Second
@@ -72,11 +79,15 @@ func (t *Twin) known(at time.Duration) *past {
 	slices.SortFunc(ended, func(a, b int) int { return int(max(min(p.log[b].end-p.log[a].end, 1), -1)) })
 	for _, i := range ended { // the latest end comes first
 		j := &p.log[i]
-		ratio := float64(j.end-j.start) / float64(unitOf(&j.Job))
-		for _, k := range kindsOf(&j.Job) {
-			if list := p.ratios[k]; len(list) < mostRatios {
-				p.ratios[k] = append(list, ratio)
+		add := func(unit time.Duration, seconds bool) {
+			for _, k := range kindsOf(&j.Job, seconds) {
+				if list := p.ratios[k]; len(list) < mostRatios {
+					p.ratios[k] = append(list, float64(j.end-j.start)/float64(unit))
+				}
 			}
+		}
+		if add(time.Second, true); limited(&j.Job) {
+			add(unitOf(&j.Job), false)
 		}
 	}
 	p.rhythm()
@@ -165,7 +176,7 @@ func (p *past) draw(j *scheduler.Job, ran time.Duration, r *rand.Rand) time.Dura
 	bound := float64(ran) / float64(unit)
 	var longer [4]int // number of longer run times, by kind
 	var weights [4]float64
-	kinds, left, sum := kindsOf(j), 1.0, 0.0
+	kinds, left, sum := kindsOf(j, !limited(j)), 1.0, 0.0
 	for k, kind := range kinds {
 		list := p.ratios[kind]
 		if len(list) == 0 {
@@ -185,8 +196,12 @@ func (p *past) draw(j *scheduler.Job, ran time.Duration, r *rand.Rand) time.Dura
 		weights[k] = own * float64(longer[k]) / n // the remaining weight after the time that the job has run
 		sum += weights[k]
 	}
+	whole := time.Duration(0)
+	if limited(j) {
+		whole = j.Predicted
+	}
 	if sum == 0 { // no run time is longer: the job uses its whole request
-		return max(j.Predicted, ran+ran/10+time.Second)
+		return max(whole, ran+ran/10+time.Second)
 	}
 	at := r.Float64() * sum
 	for k, w := range weights {
@@ -202,5 +217,5 @@ func (p *past) draw(j *scheduler.Job, ran time.Duration, r *rand.Rand) time.Dura
 			}
 		}
 	}
-	return max(j.Predicted, ran+time.Second)
+	return max(whole, ran+time.Second)
 }

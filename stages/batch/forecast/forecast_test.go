@@ -345,6 +345,37 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// A job without a time limit has the limit of its partition; without that, run times of the log are drawn for it as they are.
+func TestWithoutLimit(t *testing.T) {
+	p := slurmRules
+	p.Blocks = slices.Clone(p.Blocks)
+	p.Blocks[1].Args = map[string]any{"nodes": []string{"n2"}, "tier": 1, "factor": 1, "default_time": 20 * minute, "max_time": time.Hour}
+	var log []logged
+	for i := range 20 {
+		at := time.Duration(i) * 10 * minute
+		log = append(log, job(i, "ada", "left", at, at, 5*minute, 10*minute, 4))
+	}
+	tw := twinOf(t, p, 4, log)
+	past := tw.known(log[19].end)
+	for _, c := range []struct {
+		partition     string
+		limit         time.Duration // as asked for
+		want, longest time.Duration // the limit that counts, and the longest run time
+	}{
+		{"left", 0, batch.NoLimit, 5 * minute}, {"left", batch.NoLimit, batch.NoLimit, 5 * minute}, {"left", 30 * minute, 30 * minute, 15 * minute},
+		{"right", 0, 20 * minute, 10 * minute}, {"right", batch.NoLimit, time.Hour, 30 * minute},
+	} {
+		j := Queued{job(0, "ada", c.partition, 0, 0, 0, c.limit, 2).Job, scheduler.Never}
+		j.Predicted = c.limit
+		q, _ := tw.OnClock(Queue{Jobs: []Queued{j}})
+		got := &q.Jobs[0]
+		run := past.draw(&got.Job, 0, rand.New(rand.NewPCG(1, 2)))
+		if got.Predicted != c.want || got.Submission().Limit != c.want || run != c.longest {
+			t.Errorf("%+v: the limit is %v, and the run time %v", c, got.Predicted, run)
+		}
+	}
+}
+
 // futuresOf forecasts all jobs of a queue.
 func (t *Twin) futuresOf(tt *testing.T, q Queue) ([]Forecast, error) {
 	tt.Helper()

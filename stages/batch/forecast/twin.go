@@ -205,12 +205,21 @@ func (t *Twin) horizonOf() (d time.Duration) {
 	return max((3 * d).Round(time.Minute), 10*time.Minute)
 }
 
-// Backlog returns the time that all cores of the cluster would need for the requested times of a queue.
+// Backlog returns the time that all cores of the cluster would need for the requested times of a queue. A job without
+// a requested time counts with the longest run time of the log.
 func (t *Twin) Backlog(q *Queue) time.Duration {
-	work, cores := 0.0, 0
+	work, cores, longest := 0.0, 0, time.Duration(0)
+	for i := range t.log {
+		if j := &t.log[i]; j.end < never {
+			longest = max(longest, j.end-j.start)
+		}
+	}
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		left := j.Predicted
+		if !limited(&j.Job) {
+			left = longest
+		}
 		if !j.Waits() {
 			left = max(left-(q.At-j.Start), 0)
 		}
@@ -242,7 +251,13 @@ func (t *Twin) OnClock(q Queue) (out Queue, left []string) {
 		}
 		never = batch.Unstartable(t.cluster, t.policy.Blocks, jobs)
 	}
+	strange := map[string]bool{}
 	for i, j := range q.Jobs {
+		if s := j.Submission(); s != nil && s.Account != "" && t.lacksAccount(s.Account) && !strange[s.Account] {
+			strange[s.Account] = true
+			left = append(left, fmt.Sprintf("the account %s is not in the twin: its jobs have one share, and no limits", s.Account))
+		}
+		t.complete(&j)
 		j.Arrival -= t.Origin
 		if !j.Waits() {
 			j.Start -= t.Origin
@@ -288,6 +303,44 @@ func (t *Twin) OnClock(q Queue) (out Queue, left []string) {
 	return out, left
 }
 
+// complete gives a job without a time limit the limit of its partition.
+func (t *Twin) complete(j *Queued) {
+	s := j.Submission()
+	if s == nil || limited(&j.Job) {
+		return
+	}
+	limit := s.Limit
+	for _, b := range t.policy.Blocks {
+		if b.Name != "partition" || s.Partition != "" && batch.BlockName(b) != s.Partition {
+			continue
+		}
+		most := schema.Get[time.Duration](b, "max_time")
+		if limit == 0 {
+			limit = schema.Get[time.Duration](b, "default_time")
+		}
+		if limit = cmp.Or(limit, most); limit == batch.NoLimit && most > 0 {
+			limit = most
+		}
+		break
+	}
+	own := *s
+	own.Limit = cmp.Or(limit, batch.NoLimit)
+	j.Own().Submission, j.Predicted = &own, own.Limit
+}
+
+// lacksAccount reports whether the twin has accounts, and not the account of a name.
+func (t *Twin) lacksAccount(name string) bool {
+	some := false
+	for _, b := range t.policy.Blocks {
+		if b.Name == "account" {
+			if some = true; batch.BlockName(b) == name {
+				return false
+			}
+		}
+	}
+	return some
+}
+
 // waitsFor returns the jobs that must end before a job starts, including the jobs that the controller calls
 // unfulfilled.
 func waitsFor(j *Queued, unmet []string) []string {
@@ -313,7 +366,7 @@ func (t *Twin) lacks(j *Queued, limit Limit, now time.Duration) string {
 			known = known || batch.BlockName(b) == s.Partition
 		}
 	}
-	if s.Partition != "" && partitions > 1 && !known {
+	if s.Partition != "" && partitions > 0 && !known {
 		return fmt.Sprintf("their partition %s is not in the twin", s.Partition)
 	}
 	if s.Reservation != "" && !slices.ContainsFunc(t.policy.Blocks, func(b schema.Settings) bool {

@@ -196,7 +196,7 @@ func TestConstraints(t *testing.T) {
 	queue := "JOBID|USER|STATE|FEATURES|SUBMIT_TIME|CPUS\n1|ada|PENDING|a|b|2026-01-01T10:00:00|2\n2|ada|PENDING|[a*2&b]|2026-01-01T10:00:00|2\n"
 	q, notes, err := ReadQueue("q", strings.NewReader(queue))
 	if err != nil || len(q.Jobs) != 1 || strings.Join(q.Jobs[0].Submission().Features, " ") != "a|b" ||
-		!strings.Contains(strings.Join(notes, "\n"), "the constraint [a*2&b]: these jobs are left out: 1 jobs") {
+		!strings.Contains(strings.Join(notes, "\n"), "the constraint [a*2&b]: these jobs are left out: 1 job") {
 		t.Errorf("%v, %q, %v", q.Jobs, notes, err)
 	}
 }

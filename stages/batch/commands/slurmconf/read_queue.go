@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -53,8 +54,10 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 		job, lines = nil, nil
 	}
 	rows := slurm.Rows{Separator: "|", Wrong: func(line int, err error) { read.wrong(&ConfProblem{file, line, err.Error()}) }}
+	empty := true
 	for n := 1; in.Scan() && err == nil; n++ {
 		text := strings.TrimSpace(in.Text())
+		empty = empty && text == ""
 		switch {
 		case text == "" || text == "No jobs in the system":
 		case head == nil && strings.HasPrefix(in.Text(), "JobId=") && complete(lines), head == nil && job == nil && strings.HasPrefix(text, "JobId="):
@@ -102,6 +105,9 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 	if take(); err == nil {
 		err = in.Err()
 	}
+	if err == nil && empty {
+		err = fmt.Errorf("%s is empty: print the queue again", file)
+	}
 	for _, h := range read.held {
 		if wrong := read.job(h.fields, h.line); wrong != nil {
 			read.wrong(&ConfProblem{file, h.line, wrong.Error()})
@@ -117,7 +123,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 	read.forget()
 	notes = read.said
 	for _, why := range read.order {
-		notes = append(notes, fmt.Sprintf("%s: %d jobs", why, read.left[why]))
+		notes = append(notes, fmt.Sprintf("%s: %s", why, schema.Plural(read.left[why], "job")))
 	}
 	q.At, q.Jobs, q.Without, q.Dated = max(read.now, read.last), read.jobs, read.without, read.dated
 	q.Limits, q.Unmet = read.limits, read.unmet
@@ -338,19 +344,30 @@ func (q *queueReader) job(f map[string]string, line int) (err error) {
 	if sub.Limit, err = span(get("TimeLimit")); err != nil {
 		return err
 	}
+	if unlimited(get("TimeLimit")) {
+		sub.Limit = batch.NoLimit
+	}
 	j.Predicted = sub.Limit
+	if sub.Nice, err = strconv.Atoi(cmp.Or(get("Nice"), "0")); err != nil {
+		return fmt.Errorf("the job %s has the nice value %q", j.Name, get("Nice"))
+	}
 	cores, _, _ := strings.Cut(get("NumCPUs"), "-")
-	if j.Threads, err = strconv.Atoi(cores); err != nil || j.Threads < 1 || j.Threads > workload.MaxThreads {
+	if j.Threads, err = slurm.ParseCount(cores); err != nil || j.Threads < 1 || j.Threads > workload.MaxThreads {
 		return fmt.Errorf("the job %s has %q CPUs", j.Name, get("NumCPUs"))
 	}
 	low, high, bounded := strings.Cut(get("NumNodes"), "-")
-	if n, _ := strconv.Atoi(low); n > 1 {
+	if n, _ := slurm.ParseCount(low); n > 1 {
 		sub.MinNodes = n
 	}
 	if bounded {
-		sub.MaxNodes, _ = strconv.Atoi(high)
+		sub.MaxNodes, _ = slurm.ParseCount(high)
 	}
-	sub.Exclusive = get("OverSubscribe") == "NO" || get("Shared") == "0" || get("Shared") == "NO"
+	switch shares := cmp.Or(get("OverSubscribe"), get("Shared")); shares {
+	case "NO", "0":
+		sub.Exclusive = true
+	case "USER", "MCS", "TOPO":
+		q.leave(fmt.Sprintf("OverSubscribe=%s: they share their nodes with any job", shares))
+	}
 	if features := get("Features"); features != "" {
 		sub.Features, _ = slurm.Features(features)
 	}
@@ -497,6 +514,7 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 			return err
 		}
 		n, of := slurm.AskedGPUs(more)
+		list = append(list, more...)
 		if n > 0 && one.parts == 0 {
 			q.leave("TresPerTask counts for nothing without NumTasks")
 		}
@@ -507,6 +525,9 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 		if len(types) == 0 {
 			types = of
 		}
+	}
+	if slices.ContainsFunc(list, func(g slurm.Gres) bool { return g.Count > 0 && (g.Name == "shard" || g.Name == "mps") }) {
+		q.leave("they ask for parts of GPUs (shard or mps), and get no GPU")
 	}
 	if j.GPUs = gpus; gpus > workload.MaxThreads {
 		return fmt.Errorf("%d is no number of GPUs", gpus)
@@ -520,8 +541,12 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 	if value := slurm.Tracked(tres, "mem"); value != "" {
 		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
 	} else if value := get("MinMemoryNode"); value != "" {
-		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
-		j.Memory *= int64(max(sub.MinNodes, 1))
+		var each byte
+		if j.Memory, each, err = slurm.ParseReqMem(value, 1<<20); each == 'c' {
+			j.Memory *= int64(j.Threads)
+		} else {
+			j.Memory *= int64(max(sub.MinNodes, 1))
+		}
 	} else if value := get("MinMemoryCPU"); value != "" {
 		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
 		j.Memory *= int64(j.Threads)

@@ -127,7 +127,7 @@ func TestPartsOfQueue(t *testing.T) {
 	for fields, want := range map[string]string{
 		"NumNodes=1 NumCPUs=8 NumTasks=4\n   TresPerTask=gres/gpu:1":                                                  "4 0 []",
 		"NumNodes=1 NumCPUs=8 NumTasks=2\n   TresPerTask=cpu=4,gres/gpu:t4=2":                                         "4 0 [gpu:t4]",
-		"NumNodes=1 NumCPUs=8\n   TresPerTask=gres/gpu:1":                                                             "0 0 [TresPerTask counts for nothing without NumTasks: 1 jobs]",
+		"NumNodes=1 NumCPUs=8\n   TresPerTask=gres/gpu:1":                                                             "0 0 [TresPerTask counts for nothing without NumTasks: 1 job]",
 		"NumNodes=1 NumCPUs=8 NumTasks=4\n   TRES=cpu=8,gres/gpu=3\n   TresPerTask=gres/gpu:1":                        "3 0 []",
 		"NumNodes=1 NumCPUs=8\n   TRES=cpu=8,node=1\n   MemPerTres=gres:gpu:4096\n   TresPerNode=gres:gpu:2":          "2 8192 []",
 		"NumNodes=1 NumCPUs=8\n   TRES=cpu=8,mem=1G,node=1\n   MemPerTres=gres:gpu:4096\n   TresPerNode=gres/gpu:a:2": "2 1024 [gpu:a]",

@@ -65,23 +65,23 @@ func TestOddQueues(t *testing.T) {
 		{"no limit", strings.Replace(waits(1, "", "a", "(null)", ""), "01:00:00", "Partition_Limit", 1) +
 			strings.Replace(waits(2, "", "a", "(null)", ""), "01:00:00", "NOT_SET", 1), "1 2 []; 2 2 []", ""},
 		{"one odd job", waits(1, "", "a", "(null)", "") + strings.Replace(waits(2, "", "a", "(null)", ""), "NumCPUs=2", "NumCPUs=x", 1),
-			"1 2 []", `q:11: the job 2 has "x" CPUs: left out: 1 jobs`},
+			"1 2 []", `q:11: the job 2 has "x" CPUs: left out: 1 job`},
 		{"the priority 0", strings.Replace(waits(1, "", "a", "(null)", ""), "Priority=7", "Priority=0", 1), "",
-			"held (the priority is 0): these jobs are left out: 1 jobs"},
+			"held (the priority is 0): these jobs are left out: 1 job"},
 		{"dependencies", waits(1, "", "a", "afterok:7_3(unfulfilled),afterany:8+5(unfulfilled)", ""), "1 2 [7_3 8]", ""},
-		{"a dependency on a start", waits(1, "", "a", "after:8+5(unfulfilled)", ""), "", "a dependency by after: these jobs are left out: 1 jobs"},
+		{"a dependency on a start", waits(1, "", "a", "after:8+5(unfulfilled)", ""), "", "a dependency by after: these jobs are left out: 1 job"},
 		{"a dependency on a failure", waits(1, "", "a", "afternotok:8(unfulfilled)", ""), "", "a dependency by afternotok"},
 		{"a dependency that failed", waits(1, "", "a", "afterok:8(failed)", ""), "", "DependencyNeverSatisfied"},
 		{"elements that correspond", waits(21, "ArrayJobId=20 ArrayTaskId=3 ", "a", "aftercorr:8(unfulfilled)", ""), "20_3 2 [8_3]", ""},
 		{"singleton", waits(1, "", "a", "singleton(unfulfilled)", "") + waits(2, "", "a", "afterok:1(unfulfilled)", ""), "2 2 [1]",
-			"the dependency singleton: these jobs are left out: 1 jobs"},
+			"the dependency singleton: these jobs are left out: 1 job"},
 		{"a heterogeneous job", waits(1, "HetJobId=1 HetJobOffset=0 ", "a", "(null)", ""), "", "a part of a heterogeneous job"},
-		{"nodes by name", waits(1, "", "a", "(null)", "   ReqNodeList=n1 ExcNodeList=(null)"), "1 2 []", "ReqNodeList has no effect: 1 jobs"},
+		{"nodes by name", waits(1, "", "a", "(null)", "   ReqNodeList=n1 ExcNodeList=(null)"), "1 2 []", "ReqNodeList has no effect: 1 job"},
 		{"BeginTime in squeue", "JOBID|USER|STATE|REASON|SUBMIT_TIME|START_TIME|CPUS\n" +
 			"1|ada|PENDING|BeginTime|2026-01-01T10:00:00|N/A|2\n2|ada|PENDING|BeginTime|2026-01-01T10:00:00|2026-01-02T10:00:00|2\n", "2 2 []",
-			"BeginTime (the queue does not say which): these jobs are left out: 1 jobs"},
+			"BeginTime (the queue does not say which): these jobs are left out: 1 job"},
 		{"one of several", waits(1, "", "a", "afterok:5(unfulfilled)?afterok:6(unfulfilled)", ""), "",
-			"a dependency on one of several jobs: these jobs are left out: 1 jobs"},
+			"a dependency on one of several jobs: these jobs are left out: 1 job"},
 		{"a throttle of 1", runs(21, "ArrayJobId=20 ArrayTaskId=1 ArrayTaskThrottle=1 ") +
 			waits(20, "ArrayJobId=20 ArrayTaskId=2-3%1 ArrayTaskThrottle=1 ", "a", "(null)", ""), "20_1 2 []; 20_2 2 [20_1]; 20_3 2 [20_2]", ""},
 		{"a throttle of 2", runs(21, "ArrayJobId=20 ArrayTaskId=1 ") + waits(20, "ArrayJobId=20 ArrayTaskId=2-4%2 ", "a", "(null)", ""),
@@ -93,9 +93,14 @@ func TestOddQueues(t *testing.T) {
 		{"elements by steps", waits(20, "ArrayJobId=20 ArrayTaskId=1-9:4,12%3 ", "a", "(null)", ""), "20_1 2 []; 20_5 2 []; 20_9 2 []; 20_12 2 [20_1]", ""},
 		{"elements that are held", strings.Replace(waits(20, "ArrayJobId=20 ArrayTaskId=1-2 ", "a", "(null)", ""), "Priority=7", "Priority=0", 1), "",
 			"held (the priority is 0): these jobs are left out: 2 jobs"},
+		{"large numbers", strings.Replace(waits(1, "", "a", "(null)", ""), "NumNodes=1 NumCPUs=2", "NumNodes=2-1K NumCPUs=1K", 1), "1 1024 []", ""},
+		{"nodes shared with one user", waits(1, "", "a", "(null)", "   OverSubscribe=USER"), "1 2 []", "OverSubscribe=USER: they share their nodes with any job: 1 job"},
+		{"shards", waits(1, "", "a", "(null)", "   TresPerNode=gres/shard:2"), "1 2 []", "they ask for parts of GPUs (shard or mps), and get no GPU: 1 job"},
+		{"a deadline", waits(1, "", "a", "(null)", "   Deadline=2026-01-01T12:00:00"), "1 2 []", "Deadline: jobs are not removed at their deadlines: 1 job"},
+		{"no deadline", waits(1, "", "a", "(null)", "   Deadline=N/A TimeMin=N/A CoreSpec=* Contiguous=0 Switches="), "1 2 []", ""},
 		{"two columns of states", "JOBID|USER|ST|STATE|SUBMIT_TIME|CPUS\n1|ada||PENDING|2026-01-01T10:00:00|2\n", "1 2 []", ""},
 		{"a separator in a reason", "JOBID|USER|STATE|REASON|SUBMIT_TIME|CPUS\n1|ada|PENDING|x|y|2026-01-01T10:00:00|2\n", "",
-			"x|y: these jobs are left out: 1 jobs"},
+			"x|y: these jobs are left out: 1 job"},
 	} {
 		q, notes, err := ReadQueue("q", strings.NewReader(c.text))
 		notes = slices.DeleteFunc(notes, aboutColumns)
@@ -110,6 +115,7 @@ func TestOddQueues(t *testing.T) {
 	for text, want := range map[string]string{
 		"JOBID|USER|STATE|SUBMIT_TIME|CPUS|FOO\n": "q:1: Columns of `squeue -o`: these do not include FOO.",
 		"JOBID|USER|SUBMIT_TIME|CPUS\n":           "q:1: there is no column STATE: print the queue with",
+		"\n \n":                                   "q is empty: print the queue again",
 	} {
 		if _, _, err := ReadQueue("q", strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: the error is %v, want %s", text, err, want)
@@ -201,5 +207,23 @@ func TestOddLogs(t *testing.T) {
 	if _, err = ReadTwin(path("slurm.conf"), []string{path("fixed.txt")}); err == nil || !strings.Contains(err.Error(),
 		"--parsable2") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// A job without a time limit has none; a nice value, and memory of each core, count.
+func TestNumbersOfQueue(t *testing.T) {
+	const head = "JOBID|USER|STATE|SUBMIT_TIME|CPUS|TIME_LIMIT|NICE|MIN_MEMORY\n"
+	for row, want := range map[string]string{
+		"1:00:00|0|1G": "1h0m0s 0 1024", "UNLIMITED|5|1Gc": "8760h0m0s 5 2048", "NOT_SET|-7|0": "0s -7 0", "INVALID||": "0s 0 0",
+	} {
+		q, _, err := ReadQueue("q", strings.NewReader(head+"1|ada|PENDING|2026-01-01T10:00:00|2|"+row+"\n"))
+		if err != nil {
+			t.Errorf("%s: %v", row, err)
+			continue
+		}
+		j := &q.Jobs[0]
+		if got := fmt.Sprint(j.Submission().Limit, " ", j.Submission().Nice, " ", j.Memory>>20); got != want {
+			t.Errorf("%s: %s, want %s", row, got, want)
+		}
 	}
 }
