@@ -288,7 +288,7 @@ func security(user string) (tree, error) {
 	return c, nil
 }
 
-// parseVolume reads a volume: "claim:NAME" or "host:/path", with ":ro" at the end for a read-only volume.
+// ParseVolume reads a volume: "claim:NAME" or "host:/path", with ":ro" at the end for a read-only volume.
 func ParseVolume(text string) (v tree, readOnly bool, err error) {
 	rest, readOnly := strings.CutSuffix(text, ":ro")
 	kind, name, _ := strings.Cut(rest, ":")

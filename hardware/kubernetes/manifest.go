@@ -50,10 +50,7 @@ type podTemplate struct {
 func (e *Engine) template(j *launch.Job, part scheduler.Part, start, control string) (*podTemplate, error) {
 	t := &podTemplate{meta: api.Meta{Labels: e.labels(j), Annotations: map[string]string{annotationControl: control}}}
 	t.meta.Labels[labelStart] = start
-	paths, err := e.mountAll(t, j)
-	if err != nil {
-		return nil, err
-	}
+	paths := e.mountAll(t, j)
 	ids := make([]string, part.GPUs.Count()) // a container sees its own GPUs, counted from 0
 	for i := range ids {
 		ids[i] = strconv.Itoa(i)
@@ -100,7 +97,7 @@ func (e *Engine) size(j *launch.Job, part scheduler.Part) api.Resources {
 
 // mountAll adds the volumes of a program: its control file, its checkpoints, and the volumes of the hardware. It
 // returns where the program finds the first two.
-func (e *Engine) mountAll(t *podTemplate, j *launch.Job) (paths launch.Paths, err error) {
+func (e *Engine) mountAll(t *podTemplate, j *launch.Job) (paths launch.Paths) {
 	if j.ControlPath != "" {
 		paths.Control = controlDir + "/" + controlFile
 		field := tree{"fieldPath": "metadata.annotations['" + annotationControl + "']"}
@@ -108,21 +105,15 @@ func (e *Engine) mountAll(t *podTemplate, j *launch.Job) (paths launch.Paths, er
 			"", true)
 	}
 	if e.set.Checkpoints != "" && j.CheckpointDir != "" {
-		v, _, err := ParseVolume(e.set.Checkpoints)
-		if err != nil {
-			return paths, err
-		}
+		v, _, _ := ParseVolume(e.set.Checkpoints) // decode has reported errors
 		paths.Checkpoint = checkpointDir
 		t.mount(v, "checkpoints", checkpointDir, fmt.Sprintf("tfexp/%s/%s-%s", e.run, e.id, distinct(j.Name)), false)
 	}
 	for i, at := range slices.Sorted(maps.Keys(e.set.Volumes)) {
-		v, readOnly, err := ParseVolume(e.set.Volumes[at])
-		if err != nil {
-			return paths, err
-		}
+		v, readOnly, _ := ParseVolume(e.set.Volumes[at])
 		t.mount(v, fmt.Sprintf("volume-%d", i), at, "", readOnly)
 	}
-	return paths, nil
+	return paths
 }
 
 // mount adds a volume, or the folder within it, at a path of the container.
@@ -155,8 +146,9 @@ func (s *Settings) Pod(image string, container tree, volumes []tree) tree {
 	container["securityContext"] = tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}}
 	safe, _ := security(s.User) // decode has reported the error
 	spec := tree{
-		"securityContext": safe, "imagePullSecrets": schema.Each(s.PullSecrets, func(name string) tree { return tree{"name": name} }),
-		"restartPolicy": "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,
+		"securityContext":  safe,
+		"imagePullSecrets": schema.Each(s.PullSecrets, func(name string) tree { return tree{"name": name} }),
+		"restartPolicy":    "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,
 		"terminationGracePeriodSeconds": seconds(s.Grace), "tolerations": s.tolerations(),
 		"containers": []tree{container}, "volumes": volumes,
 	}
@@ -202,8 +194,10 @@ func label(text string) string {
 }
 
 // distinct is like label, but returns different texts for different texts.
-func distinct(text string) string {
-	name := label(text)
+func distinct(text string) string { return withHash(label(text), text) }
+
+// withHash returns a name that was made of a text. If they differ, it adds a hash of the text.
+func withHash(name, text string) string {
 	if name != text {
 		sum := sha256.Sum256([]byte(text))
 		name += "-" + hex.EncodeToString(sum[:6])

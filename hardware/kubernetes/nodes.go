@@ -37,7 +37,8 @@ const gpuProduct = "nvidia.com/gpu.product"
 // requests of pods. Pods of the run itself do not count. If the user may not list the pods of all namespaces, only
 // pods of the namespace count.
 func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
-	nodes, _, err := api.List[api.Node](ctx, k.Client, api.Call{Verb: "list", Resource: "nodes", Query: api.ByLabels(k.set.NodeSelector)})
+	nodes, _, err := api.List[api.Node](ctx, k.Client, api.Call{Verb: "list", Resource: "nodes",
+		Query: api.ByLabels(k.set.NodeSelector)})
 	if err != nil {
 		return nil, err
 	}
@@ -53,26 +54,16 @@ func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
 	}
 	pods = slices.DeleteFunc(pods, func(p api.Pod) bool { return run != "" && p.Metadata.Labels[labelRun] == run })
 	var list []room
-	for _, n := range nodes {
-		r := room{name: n.Metadata.Name, gpu: n.Metadata.Labels[gpuProduct], closed: k.closed(&n)}
-		var free [3]float64
+	for i := range nodes {
+		n := &nodes[i]
+		r := room{name: n.Metadata.Name, gpu: n.Metadata.Labels[gpuProduct], closed: k.closed(n)}
+		var free [3]int64
 		for i, name := range []string{"cpu", "memory", k.set.GPUResource} {
-			if free[i], err = api.Quantity(n.Status.Allocatable[name]); err != nil {
-				return nil, fmt.Errorf("%s of the node %s: %w", name, r.name, err)
+			if free[i], err = freeOn(n, name, pods); err != nil {
+				return nil, err
 			}
-			for p := range pods {
-				if pods[p].Spec.NodeName != r.name {
-					continue
-				}
-				used, err := pods[p].Requests(name)
-				if err != nil {
-					return nil, fmt.Errorf("%s of the pod %s: %w", name, pods[p].Metadata.Name, err)
-				}
-				free[i] -= used
-			}
-			free[i] = max(math.Floor(free[i]+1e-9), 0)
 		}
-		r.threads, r.memory, r.gpus = int(free[0]), int64(free[1]), int(free[2])
+		r.threads, r.memory, r.gpus = int(free[0]), free[1], int(free[2])
 		for _, image := range n.Status.Images {
 			r.images = append(r.images, image.Names)
 		}
@@ -80,6 +71,24 @@ func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
 	}
 	slices.SortFunc(list, func(a, b room) int { return strings.Compare(a.name, b.name) })
 	return list, nil
+}
+
+// freeOn returns how much of a resource pods leave free on a node, in whole units.
+func freeOn(n *api.Node, resource string, pods []api.Pod) (int64, error) {
+	free, err := api.Quantity(n.Status.Allocatable[resource])
+	if err != nil {
+		return 0, fmt.Errorf("%s of the node %s: %w", resource, n.Metadata.Name, err)
+	}
+	for i := range pods {
+		if p := &pods[i]; p.Spec.NodeName == n.Metadata.Name {
+			used, err := p.Requests(resource)
+			if err != nil {
+				return 0, fmt.Errorf("%s of the pod %s: %w", resource, p.Metadata.Name, err)
+			}
+			free -= used
+		}
+	}
+	return int64(max(math.Floor(free+1e-9), 0)), nil
 }
 
 // closed returns why no pod can start on a node; empty if pods can.
@@ -294,8 +303,8 @@ func check(ctx context.Context, hw *engine.Hardware) ([]room, error) {
 func (k *cluster) rehearse(ctx context.Context) error {
 	what := k.Call("create", "jobs", "")
 	what.Query = url.Values{"dryRun": {"All"}}
-	what.Body = tree{"apiVersion": api.BatchGroup, "kind": "Job", "metadata": api.Meta{Name: objectPrefix + "plan"}, "spec": tree{
-		"suspend": true, "template": tree{"spec": k.set.Pod("any", tree{}, nil)}}}
+	what.Body = tree{"apiVersion": api.BatchGroup, "kind": "Job", "metadata": api.Meta{Name: objectPrefix + "plan"},
+		"spec": tree{"suspend": true, "template": tree{"spec": k.set.Pod("any", tree{}, nil)}}}
 	err := k.Do(ctx, what, nil)
 	if api.Refused(err, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity) {
 		return err

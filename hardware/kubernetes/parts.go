@@ -1,8 +1,6 @@
 package kubernetes
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -39,12 +37,7 @@ func (h hands) Addresses(job int, parts []scheduler.Part, known contract.Cluster
 
 // hostName returns the name of a part as a host name. Different roles have different names.
 func hostName(p scheduler.Part) string {
-	name := ObjectName(p.Role)
-	if name != p.Role {
-		sum := sha256.Sum256([]byte(p.Role))
-		name += "-" + hex.EncodeToString(sum[:3])
-	}
-	return fmt.Sprintf("%s-%d", name, p.Task)
+	return fmt.Sprintf("%s-%d", withHash(ObjectName(p.Role), p.Role), p.Task)
 }
 
 // serve creates the Service of a job with roles. It is deleted with o, the Job of the leading part.

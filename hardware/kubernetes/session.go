@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Labels of all objects of the engine. labelRun identifies the run, labelEngine the engine of a cell. labelCell and
-// labelJob are for people.
+// Labels of all objects of the engine. LabelManager is "tfexp" also for other objects of tfexp. labelRun identifies the
+// run, and labelEngine the engine of a cell. labelCell and labelJob are for people.
 const (
 	LabelManager = "app.kubernetes.io/managed-by"
 	labelRun     = "tfexp.dev/run"
@@ -31,7 +31,7 @@ const (
 	labelService = "tfexp.dev/service" // the Service of a job with roles
 )
 
-// annotationFolder is the annotation with the results folder of a run.
+// AnnotationFolder is the annotation with the results folder of a run.
 const AnnotationFolder = "tfexp.dev/folder"
 
 // cluster is the namespace of a hardware.
@@ -85,32 +85,39 @@ func runID(dir string) string {
 func openSession(run engine.Run) (engine.Session, []string, error) {
 	s := &session{run: run, id: runID(run.Dir), clusters: map[string]*cluster{}}
 	raw, err := engine.ReadNote(run.Dir, noteFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return s, nil, nil
+	}
 	var old []noted
 	if err == nil {
 		err = json.Unmarshal(raw, &old)
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", noteFile, err)
 	}
 	var removed []string
 	for _, n := range old {
 		k, err := connect(&Settings{Kubeconfig: n.Kubeconfig, Context: n.Context, Namespace: n.Namespace})
 		if err == nil {
-			k = k.patient(leftoverPatience)
+			k.SetPatience(leftoverPatience)
 			var gone []string
-			gone, err = k.sweep(context.Background(), map[string]string{labelRun: s.id})
+			gone, err = s.clear(k)
 			removed = append(removed, gone...)
-			k.Close()
 		}
 		if err != nil {
 			return nil, removed, Unavailable(fmt.Errorf("clean up after an earlier run (if its cluster does not exist any more, "+
-				"remove %s): %w", filepath.Join(run.Dir, noteFile), err))
+				"remove %s): %w", s.noteFile(), err))
 		}
 	}
-	if len(old) > 0 {
-		return s, removed, folder.Remove(filepath.Join(run.Dir, noteFile))
-	}
-	return s, nil, nil
+	return s, removed, folder.Remove(s.noteFile())
+}
+
+func (s *session) noteFile() string { return filepath.Join(s.run.Dir, noteFile) }
+
+// clear removes the objects of the run from a cluster, and closes its connections.
+func (s *session) clear(k *cluster) (removed []string, err error) {
+	defer k.Close()
+	return k.sweep(context.Background(), map[string]string{labelRun: s.id})
 }
 
 // leftoverPatience is how long calls are repeated to a server that may have Jobs of an earlier run.
@@ -205,7 +212,7 @@ func (s *session) cluster(hw *engine.Hardware) (*cluster, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := folder.Write(filepath.Join(s.run.Dir, noteFile), append(raw, '\n'), 0o644); err != nil {
+		if err := folder.Write(s.noteFile(), append(raw, '\n'), 0o644); err != nil {
 			return nil, fmt.Errorf("note the cluster of the run: %w", err)
 		}
 		s.notes = append(s.notes, n)
@@ -224,9 +231,8 @@ func (s *session) Close() error {
 	var errs []error
 	for _, k := range s.clusters {
 		k.SetPatience(api.FirstPatience)
-		_, err := k.sweep(context.Background(), map[string]string{labelRun: s.id})
+		_, err := s.clear(k)
 		errs = append(errs, err)
-		k.Close()
 	}
 	s.clusters = nil
 	if err := errors.Join(errs...); err != nil {
@@ -236,7 +242,7 @@ func (s *session) Close() error {
 		return nil
 	}
 	if len(s.notes) > 0 {
-		return folder.Remove(filepath.Join(s.run.Dir, noteFile))
+		return folder.Remove(s.noteFile())
 	}
 	return nil
 }
@@ -247,11 +253,12 @@ func Unavailable(err error) error {
 		return err
 	}
 	hint := "run tfexp doctor: it lists missing parts and permissions"
-	if _, away := errors.AsType[*api.AwayError](err); away {
+	switch _, away := errors.AsType[*api.AwayError](err); {
+	case away:
 		hint = "kubectl cluster-info shows whether the server can be reached; then continue with tfexp resume"
-	} else if api.Refused(err, http.StatusForbidden) {
+	case api.Refused(err, http.StatusForbidden):
 		hint = "tfexp doctor lists the permissions that the engine needs; docs/kubernetes.md has a file with them"
-	} else if api.Refused(err, http.StatusUnauthorized) {
+	case api.Refused(err, http.StatusUnauthorized):
 		hint = "log in to your cluster again; kubectl auth whoami shows whether that worked"
 	}
 	return &engine.Unavailable{Engine: Name, Err: err, Hint: hint}

@@ -16,8 +16,8 @@ const watchLimit = 4 * time.Minute
 // FollowPods calls tell for each new state of a pod with some labels; gone means that the pod was deleted. It calls
 // listed once, when all pods that existed at the beginning were told. It returns nil when the context is done, and an
 // error if pods cannot be listed.
-func (n Namespace) FollowPods(ctx context.Context, labels map[string]string, listed func(), tell func(p *Pod, gone bool),
-) error {
+func (n Namespace) FollowPods(ctx context.Context, labels map[string]string, listed func(),
+	tell func(p *Pod, gone bool)) error {
 	pods := n.Call("list", "pods", "")
 	pods.Query = ByLabels(labels)
 	known := map[string]*Pod{} // the latest states of the pods that exist, by UID

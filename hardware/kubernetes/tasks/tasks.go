@@ -80,7 +80,8 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 	case volume == "":
 		return nil, errors.New("the volume with the folder of results is missing: --with volume=claim:NAME")
 	case kubernetes.PullPolicies[p.Pull] == "":
-		return nil, fmt.Errorf("--with image_pull=%s: use %s", p.Pull, schema.OneOf(slices.Sorted(maps.Keys(kubernetes.PullPolicies))))
+		return nil, fmt.Errorf("--with image_pull=%s: use %s", p.Pull,
+			schema.OneOf(slices.Sorted(maps.Keys(kubernetes.PullPolicies))))
 	}
 	v, readOnly, err := kubernetes.ParseVolume(volume)
 	if p.volume = v; err != nil || readOnly {
@@ -315,7 +316,8 @@ func unfinished(ctx context.Context, k api.Namespace, name string) (alive []int,
 	}
 	open := map[int]bool{} // unfinished tasks, by number
 	if there && now.Status.Conditions.True("Complete") == nil {
-		over, failed := indexes(now.Status.CompletedIndexes+","+now.Status.FailedIndexes), now.Status.Conditions.True("Failed")
+		over := indexes(now.Status.CompletedIndexes + "," + now.Status.FailedIndexes)
+		failed := now.Status.Conditions.True("Failed")
 		for i, n := range taskNumbers(&now.Metadata) {
 			switch {
 			case over[i]:
