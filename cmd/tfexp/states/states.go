@@ -193,10 +193,10 @@ func (s *State) Print(p *show.Printer) {
 	for _, e := range s.Journal {
 		fmt.Fprintf(p.Out, "  %s  %s\n", e.Time.Local().Format("15:04:05"), entry(e))
 	}
-	switch s.State {
-	case "interrupted":
+	switch {
+	case s.State == "interrupted", s.State == "finished" && s.Left > 0: // the files of cells are damaged or gone
 		fmt.Fprintf(p.Out, "  resume with: tfexp resume %s\n", s.Dir)
-	case "finished", "failed":
+	case s.State == "finished", s.State == "failed":
 		fmt.Fprintf(p.Out, "  report: %s\n", filepath.Join(s.Dir, record.ReportFile))
 	}
 }
