@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -96,12 +97,7 @@ func (x extensions) changed(j *jobState, c change, work time.Duration) {
 }
 
 func (x extensions) attemptEnded(j *jobState, n *Notice) bool {
-	for _, e := range x {
-		if e.attemptEnded(j, n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x, func(e extension) bool { return e.attemptEnded(j, n) })
 }
 
 func (x extensions) nextInstant() time.Duration {
@@ -148,12 +144,7 @@ func (x extensions) afterDispatch() error {
 }
 
 func (x extensions) pending() bool {
-	for _, e := range x {
-		if e.pending() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x, extension.pending)
 }
 
 func (x extensions) stalled() (bool, error) {

@@ -309,10 +309,5 @@ func length(v cty.Value) int {
 
 // texts reports whether all values are known strings.
 func texts(vs []cty.Value) bool {
-	for _, v := range vs {
-		if v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(vs, func(v cty.Value) bool { return v.IsNull() || !v.IsKnown() || v.Type() != cty.String })
 }

@@ -39,15 +39,8 @@ type Sums struct {
 }
 
 // BeginSums must be called before a command writes to the folder dir. There is no SHA256SUMS until Close.
-func BeginSums(dir string) (*Sums, error) {
-	s, err := beginSums(dir)
-	if err != nil {
-		return nil, fmt.Errorf("begin %s: %w", SumsFile, err)
-	}
-	return s, nil
-}
-
-func beginSums(dir string) (*Sums, error) {
+func BeginSums(dir string) (_ *Sums, err error) {
+	defer named(&err, "begin")
 	s := &Sums{dir: dir}
 	raw, err := folder.ReadFile(dir, SumsFile)
 	switch {
@@ -77,6 +70,13 @@ func beginSums(dir string) (*Sums, error) {
 	return s, nil
 }
 
+// named adds an operation and the name of the file to an error.
+func named(err *error, operation string) {
+	if *err != nil {
+		*err = fmt.Errorf("%s %s: %w", operation, SumsFile, *err)
+	}
+}
+
 // ParseSums reads the content of a SHA256SUMS. It returns the sums by path.
 func ParseSums(raw []byte) map[string]string {
 	sums := map[string]string{}
@@ -89,14 +89,8 @@ func ParseSums(raw []byte) map[string]string {
 }
 
 // Close writes SHA256SUMS.
-func (s *Sums) Close() error {
-	if err := s.close(); err != nil {
-		return fmt.Errorf("write %s: %w", SumsFile, err)
-	}
-	return nil
-}
-
-func (s *Sums) close() error {
+func (s *Sums) Close() (err error) {
+	defer named(&err, "write")
 	var out bytes.Buffer
 	var mu sync.Mutex
 	sums := map[string]string{}
@@ -113,7 +107,7 @@ func (s *Sums) close() error {
 	read := map[state]file{} // the file and its links have the same state
 	work := errgroup.Group{}
 	work.SetLimit(runtime.GOMAXPROCS(0))
-	err := EachSummed(s.dir, func(path string, info fs.FileInfo) {
+	err = EachSummed(s.dir, func(path string, info fs.FileInfo) {
 		paths = append(paths, path)
 		if sum, ok := s.known[path]; ok && info.ModTime().Before(s.began) {
 			mu.Lock()

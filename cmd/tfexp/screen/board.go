@@ -3,6 +3,7 @@ package screen
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -56,7 +57,7 @@ func (b *board) take(p pipeline.Progress, now time.Time) {
 		return
 	case stages.StageEnd:
 		s.over, s.broken, s.elapsed = true, p.Err != nil, p.Elapsed
-		b.drop(func(u *unit) bool { return u.stage == s.name })
+		b.units = slices.DeleteFunc(b.units, func(u *unit) bool { return u.stage == s.name })
 	case stages.StageStart:
 		for _, earlier := range b.stages {
 			if earlier.name == "plan" && !earlier.over { // planning reports no end
@@ -75,7 +76,7 @@ func (b *board) take(p pipeline.Progress, now time.Time) {
 		if p.Err != nil {
 			s.failed++
 		}
-		b.drop(func(u *unit) bool { return u.stage == p.Stage && u.name == p.Unit })
+		b.units = slices.DeleteFunc(b.units, func(u *unit) bool { return u.stage == p.Stage && u.name == p.Unit })
 	}
 	s.reused = max(s.reused, p.Reused)
 	s.done = max(s.done, p.Done, s.reused)
@@ -96,16 +97,6 @@ func (b *board) stage(name string, now time.Time) *stage {
 	s := &stage{name: name, began: now}
 	b.stages = append(b.stages, s)
 	return s
-}
-
-func (b *board) drop(which func(*unit) bool) {
-	kept := b.units[:0]
-	for _, u := range b.units {
-		if !which(u) {
-			kept = append(kept, u)
-		}
-	}
-	b.units = kept
 }
 
 const (

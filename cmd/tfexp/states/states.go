@@ -5,6 +5,7 @@ package states
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
@@ -134,13 +135,7 @@ func underWay(journal []store.JournalEntry) []string {
 		case "cell_start":
 			running = append(running, e.Unit)
 		case "cell_end":
-			kept := running[:0]
-			for _, unit := range running {
-				if unit != e.Unit {
-					kept = append(kept, unit)
-				}
-			}
-			running = kept
+			running = slices.DeleteFunc(running, func(unit string) bool { return unit == e.Unit })
 		}
 	}
 	return running
