@@ -63,24 +63,9 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 	if err := k.Do(ctx, api.Call{Verb: "get", Path: "/version"}, &version); err != nil {
 		return warn(err.Error(), "kubectl cluster-info shows whether the server can be reached")
 	}
-	var lacks, less []string
-	for _, p := range permissions {
-		for verb := range strings.FieldsSeq(p.verbs) {
-			what := api.Call{Verb: verb, Group: p.group, Resource: p.resource}
-			if !p.cluster {
-				what.Namespace = k.Namespace.Name
-			}
-			may, err := k.May(ctx, what)
-			switch {
-			case err != nil:
-				return warn("your permissions cannot be read: "+err.Error(), "kubectl auth can-i --list shows it")
-			case may:
-			case p.optional == "":
-				lacks = append(lacks, verb+" "+p.resource)
-			default:
-				less = append(less, fmt.Sprintf("%s %s (without it, %s)", verb, p.resource, p.optional))
-			}
-		}
+	lacks, less, err := k.missing(ctx)
+	if err != nil {
+		return warn("your permissions cannot be read: "+err.Error(), "kubectl auth can-i --list shows it")
 	}
 	c.Text = fmt.Sprintf("Kubernetes %s at %s, namespace %s", version.GitVersion, k.Access.Server, k.Namespace.Name)
 	if len(lacks) > 0 {
@@ -101,17 +86,46 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 		}
 	}
 	c.Text += fmt.Sprintf("; %d nodes with %d free cores and %d GPUs", nodes, cores, gpus)
-	jobs, err := api.Labelled[api.Job](ctx, k.Namespace, "jobs", map[string]string{LabelManager: "tfexp"})
-	left, folder := 0, ""
-	for _, j := range jobs {
-		if at := j.Metadata.Annotations[AnnotationFolder]; j.Metadata.Labels[labelRun] != "" && !inUse(at) {
-			left, folder = left+1, at
-		}
-	}
-	if err == nil && left > 0 {
+	if left, folder := k.leftovers(ctx, inUse); left > 0 {
 		return warn(fmt.Sprintf("%s; a killed run has left %d Jobs (results folder %s)", c.Text, left, folder),
 			fmt.Sprintf("the next run with the same --out removes them; to remove them now: "+
 				"kubectl -n %s delete jobs -l %s=%s", k.Namespace.Name, labelRun, runID(folder)))
 	}
 	return []hardware.Check{c}
+}
+
+// missing returns the permissions that the user lacks: those without which the engine does not work, and others with
+// what does not work.
+func (k *cluster) missing(ctx context.Context) (lacks, less []string, err error) {
+	for _, p := range permissions {
+		for verb := range strings.FieldsSeq(p.verbs) {
+			what := api.Call{Verb: verb, Group: p.group, Resource: p.resource}
+			if !p.cluster {
+				what.Namespace = k.Namespace.Name
+			}
+			may, err := k.May(ctx, what)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case may:
+			case p.optional == "":
+				lacks = append(lacks, verb+" "+p.resource)
+			default:
+				less = append(less, fmt.Sprintf("%s %s (without it, %s)", verb, p.resource, p.optional))
+			}
+		}
+	}
+	return lacks, less, nil
+}
+
+// leftovers counts the Jobs of runs that do not run any more, and returns the results folder of one. Jobs that cannot
+// be listed do not count.
+func (k *cluster) leftovers(ctx context.Context, inUse func(folder string) bool) (left int, folder string) {
+	jobs, _ := api.Labelled[api.Job](ctx, k.Namespace, "jobs", map[string]string{LabelManager: "tfexp"})
+	for _, j := range jobs {
+		if at := j.Metadata.Annotations[AnnotationFolder]; j.Metadata.Labels[labelRun] != "" && !inUse(at) {
+			left, folder = left+1, at
+		}
+	}
+	return left, folder
 }
