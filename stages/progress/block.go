@@ -37,7 +37,8 @@ import (
 type progressArgs struct {
 	// A regular expression for the progress lines of the program. Its groups are called `epoch` (epochs that are
 	// finished), `epoch0` (the same, counted from 0), `step`, `loss`, `accuracy` and `percent` (an accuracy in percent
-	// without a sign); a name may end in 2, for a second place. Without a count in the pattern, each line is one more;
+	// without a sign); a name may end in a digit from 2 to 9, for
+	// further places. Without a count in the pattern, each line is one more;
 	// a line that has a loss or an accuracy alone is about the count before it. Lines are matched as a terminal shows
 	// them, without colors. A loss that is NaN or infinite, and decimal commas, are read where the pattern has digits;
 	// a line without a loss counts where the pattern has a count, and `.*` between the two. A line with a place within

@@ -138,11 +138,18 @@ func (l *progressLines) take(r reading, now time.Time, tell report) {
 		}
 		l.tell(r, now, tell)
 		return
-	case !l.batches && !r.counted: // a loss or an accuracy in a line behind the count
+	case !r.counted && !(l.batches && r.inside): // a loss or an accuracy in a line behind the count
+		if l.running > 0 {
+			l.latest.loss, l.latest.accuracy = cmp.Or(r.loss, l.latest.loss), cmp.Or(r.accuracy, l.latest.accuracy)
+			return
+		}
 		r.epoch, r.step = l.last.Epoch, l.last.Step
 		l.tell(r, now, tell)
 		return
 	case l.batches && !r.inside && r.loss == nil && r.step == 0: // an epoch begins
+		if l.running == r.epoch {
+			return
+		}
 		if l.running > 0 && l.running < r.epoch {
 			l.ends(now, tell)
 		}
@@ -159,6 +166,9 @@ func (l *progressLines) take(r reading, now time.Time, tell report) {
 	if r.inside && r.batches == 0 && !l.batches {
 		l.single = r.epoch > l.running && (l.single && r.epoch > l.last.Epoch || l.running > 0 && l.inEpoch == 1)
 		r.inside = !l.single
+	}
+	if r.inside && r.epoch > 0 && r.epoch == l.running { // the values of an earlier line of the epoch
+		r.loss, r.accuracy = cmp.Or(r.loss, l.latest.loss), cmp.Or(r.accuracy, l.latest.accuracy)
 	}
 	if r.inside && r.epoch > 0 && !r.isLast() {
 		if l.running > 0 && l.running < r.epoch {

@@ -24,9 +24,9 @@ const (
 var lineGroups = []string{groupEpoch, groupEpoch0, groupStep, groupBatch, groupBatches, groupLoss, groupAccuracy,
 	groupPercent}
 
-// meaning returns a group's name without a final 2. A pattern can have a second group for the same value, whose name
-// ends in 2.
-func meaning(group string) string { return strings.TrimSuffix(group, "2") }
+// meaning returns a group's name without a final digit from 2 to 9. A pattern can have further groups for the same
+// value, whose names end in such a digit.
+func meaning(group string) string { return strings.TrimRight(group, "23456789") }
 
 func isCount(group string) bool {
 	group = meaning(group)
@@ -262,10 +262,13 @@ var places = []struct {
 	{behind: true, by: regexp.MustCompile(own + `[:\s]*(\d+)(%)`)},
 	{behind: true, by: regexp.MustCompile(`\[\s*(\d+)\s*/\s*(\d+)`)},
 	{behind: true, by: regexp.MustCompile(own + `[\s,:;|(-]+(\d+)\s*/\s*(\d+)`)},
-	{by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch(?:es)?|steps?|iters?|iterations?)\b[^\w/]{0,4}(\d+)\s*(?:/|of)\s*(\d+)`)},
-	{behind: true, by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch|step|iter|iteration)\b[^\w/]{0,4}(\d+)()`)},
+	{by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch(?:es)?|steps?|iters?|iterations?)` + id + `\b[^\w/]{0,4}(\d+)\s*(?:/|of)\s*(\d+)`)},
+	{behind: true, by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch|step|iter|iteration)` + id + `\b[^\w/]{0,4}(\d+)()`)},
 	{uncounted: true, by: regexp.MustCompile(`^\s*(\d+)/(\d+)\b`)},
 }
+
+// id matches the rest of a word such as batch_idx.
+const id = `(?:[_ ](?:idx?|index|no|num|number))?`
 
 // over matches words in lines about the end of an epoch, which may have the number of its last step.
 var over = regexp.MustCompile(`(?i)\b(?:finished|done|completed?|ended|end of)\b`)

@@ -17,6 +17,12 @@ const (
 // TestWritings reads numbers, colors and progress bars in the forms of several languages, terminals and frameworks.
 func TestWritings(t *testing.T) {
 	for _, c := range []struct{ name, pattern, output, want string }{
+		{"values behind a running epoch", `(?P<epoch>\d+)/\d+ \[|^acc (?P<accuracy>\S+)`, "1/2 [3/9]\nacc 0.5\n2/2 [3/9]\nacc 0.75\n", "1 0 - 0.5, 2 0 - 0.75"},
+		{"an epoch that begins twice", `^Epoch (?P<epoch>\d+)|^(?P<batch>\d+)/(?P<batches>\d+)|^loss (?P<loss9>\S+)`,
+			"Epoch 1\nloss 0.5\nEpoch 1 validates\nEpoch 2\n1/2\nloss 0.25\n2/2\nloss 0.125\n", "1 0 0.5 -, 2 0 0.25 -, 2 0 0.125 -"},
+		{"batches by their index", printed, "epoch: 1, batch_idx: 0, loss: 0.9\nepoch: 1, batch_idx: 100, loss: 0.5\nepoch: 2, batch_idx: 0, loss: 0.4\n",
+			"1 0 0.5 -, 2 0 0.4 -"},
+		{"a tensor of TensorFlow", printed, "Epoch 1 loss: tf.Tensor(0.5, shape=(), dtype=float32)\n", "1 0 0.5 -"},
 		{"nan: Python", printed, "Epoch 1 loss: nan\n", "1 0 +Inf -"},
 		{"nan: JavaScript", printed, "Epoch 1 loss: NaN\nEpoch 2 loss: -Infinity\n", "1 0 +Inf -, 2 0 +Inf -"},
 		{"nan: C", printed, "Epoch 1, loss=-nan\nEpoch 2, loss=inf\n", "1 0 +Inf -, 2 0 +Inf -"},
