@@ -78,7 +78,7 @@ func TestFrameworks(t *testing.T) {
 			"      Iter       Train Loss   Remaining Time \n         1           1.2           3.00s\n         2           1.1           2.90s\n",
 			"1/0 1.2 -, 2/0 1.1 -"},
 		"scikit-learn, linear": {"from sklearn.linear_model import SGDClassifier\nSGDClassifier(verbose=1).fit(X, y)\n",
-			"-- Epoch 1\nNorm: 1.2, NNZs: 5, Bias: 0.1, T: 100, Avg. loss: 0.5\n-- Epoch 2\nNorm: 1.2, Avg. loss: 0.4\n", "1/0 - -, 2/0 - -"},
+			"-- Epoch 1\nNorm: 1.2, NNZs: 5, Bias: 0.1, T: 100, Avg. loss: 0.5\n-- Epoch 2\nNorm: 1.2, Avg. loss: 0.4\n", "1/0 - -, 1/0 0.5 -, 2/0 - -, 2/0 0.4 -"},
 		"catboost": {"from catboost import CatBoostClassifier\nCatBoostClassifier(iterations=2).fit(X, y)\n",
 			"Learning rate set to 0.1\n0:\tlearn: 0.6931\ttest: 0.69\tbest: 0.69 (0)\ttotal: 50ms\tremaining: 4s\n1:\tlearn: 0.5\ttotal: 1s\tremaining: 0us\n",
 			"1/0 0.6931 -, 2/0 0.5 -"},
