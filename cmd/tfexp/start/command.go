@@ -214,6 +214,10 @@ func (o *initOptions) fromFile(file, name string) (written []templateFile, doubt
 	case kind == Program && o.template == logReplay:
 		return nil, nil, command.Usagef("leave out --template, or give it a log", "%s is a program, and the "+
 			"template log-replay is for logs", o.from)
+	case kind == Unknown && len(bytes.TrimSpace(head)) == 0:
+		return nil, nil, command.Usagef("", "%s is empty", o.from)
+	case kind == Unknown && noJobs(o.from, head) != "":
+		return nil, nil, command.Usagef("", "%s is not understood: %s", o.from, noJobs(o.from, head))
 	case kind == Unknown:
 		return nil, nil, command.Usagef("a log has a line with the names of its columns, for arrivals and run times "+
 			"at least; a program begins with #!, "+
@@ -225,6 +229,9 @@ func (o *initOptions) fromFile(file, name string) (written []templateFile, doubt
 // fromLog writes an experiment that replays the log of a cluster.
 func (o *initOptions) fromLog(file, name, shown string, head []byte) ([]templateFile, []string, error) {
 	log, err := InspectLog(o.from, shown)
+	if other := noJobs(o.from, head); err != nil && other != "" {
+		return nil, nil, command.Usagef("", "%s is not understood: %s", o.from, other)
+	}
 	if err != nil {
 		return nil, nil, command.Usagef(tableRemedy(head), "%s is not understood: %v", o.from, err)
 	}
@@ -244,7 +251,18 @@ func tableRemedy(head []byte) string {
 
 // fromProgram writes an experiment that runs a program.
 func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templateFile, []string, error) {
+	if inUTF16(o.from) {
+		return nil, nil, command.Usagef("save it in UTF-8", "%s is in UTF-16, in which it cannot be run", o.from)
+	}
 	p := InspectProgram(shown, raw)
+	beside := func(name string) ([]byte, error) { return beginning(filepath.Join(filepath.Dir(o.from), name)) }
+	p.Wrap(beside)
+	config := HydraConfig(raw)
+	if config != "" {
+		if text, err := beside(config); err == nil {
+			p.configured(text, raw)
+		}
+	}
 	if o.template == "" {
 		o.template = o.ask(p)
 	}
@@ -259,8 +277,8 @@ func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templ
 		source, err := p.Threads(name, runtime.NumCPU())
 		return one(source, err)
 	}
-	if config := HydraConfig(raw); config != "" && len(p.Settings) == 0 {
-		text, err := beginning(filepath.Join(filepath.Dir(o.from), config))
+	if config != "" && len(p.Settings) == 0 {
+		text, err := beside(config)
 		if err != nil {
 			return nil, nil, command.Usagef("", "%s reads its settings by Hydra from %s, which cannot be read: %v",
 				o.from, config, err)
@@ -336,6 +354,18 @@ func beginning(path string) (head []byte, err error) {
 		return err
 	})
 	return head, err
+}
+
+// inUTF16 reports whether a file begins with the mark of UTF-16.
+func inUTF16(path string) bool {
+	f, err := filearg.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var mark [2]byte
+	_, err = io.ReadFull(f, mark[:])
+	return err == nil && (mark == [2]byte{0xff, 0xfe} || mark == [2]byte{0xfe, 0xff})
 }
 
 // executable reports whether a file can be executed.

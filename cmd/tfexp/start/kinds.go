@@ -66,7 +66,7 @@ var otherLogs = []otherLog{
 			"Resource_List.ncpus " +
 			"(or nodes and ppn), gpus from Resource_List.ngpus, limit from Resource_List.walltime, user from user=, " +
 			"queue from queue=", false},
-	{regexp.MustCompile(`(?m)^(?:[^:\n]*:){40,}[^:\n]*$`), "the accounting file of Grid Engine (SGE)",
+	{regexp.MustCompile(`(?m)^(?:[^:\n{}"]*:){40,}[^:\n{}"]*$`), "the accounting file of Grid Engine (SGE)",
 		"write each line as a row, by the numbers of its fields: job 6, submit 9, start 10, end 11, cpus 35 " +
 			"(slots), user 4, queue 1", false},
 	{regexp.MustCompile(`(?m)^=+\s*\nqname\s`), "what qacct of Grid Engine prints",
@@ -164,6 +164,8 @@ func kindOf(name string, head []byte, executable bool) Kind {
 		return Program
 	case slices.Contains(endings, ending), formats.Of(name) != nil:
 		return Log
+	case isMakefile(name, head):
+		return Unknown
 	case shell.Match(head):
 		return Program
 	case len(l.Columns) > 1 && l.Columns[0].Name == "arrival":
@@ -186,6 +188,38 @@ func otherKind(head []byte) string {
 	return fmt.Sprintf("it is %s, which is not read. Make a CSV file of it with a line of column names, and give "+
 		"that to --from: %s",
 		otherLogs[i].name, otherLogs[i].remedy)
+}
+
+// Patterns of files that are neither programs nor logs of clusters.
+var (
+	trainingOutput = regexp.MustCompile(`(?mi)^.*\bepoch\W{0,4}\d(?s:.*)\b(?:loss|acc)|^\s*\[\d+\]\s+\S+-\w+:[\d.]` +
+		`|^\s*\[\d+\]\s+\S+'s \w+: |^\W*(?:step|iter(?:ation)?)\W*\d+.*loss|'loss': .*'epoch':|\A[^\n]*\bepoch\b[^\n]*loss|^\d+:\s+learn: `)
+	trainingConfig = regexp.MustCompile(`(?mi)^\s*["']?(?:lr|learning_rate|(?:num_|max_)?epochs|(?:train_)?batch_size|optimizer|` +
+		`model|trainer|dataset)["']?\s*[:=]`)
+)
+
+// isMakefile reports whether a file is for make.
+func isMakefile(name string, head []byte) bool {
+	base := strings.ToLower(filepath.Base(name))
+	return base == "makefile" || base == "gnumakefile" || filepath.Ext(base) == ".mk" || phony.Match(head)
+}
+
+var phony = regexp.MustCompile(`(?m)^\.PHONY\s*:`)
+
+// noJobs describes a file without jobs that is no program, with advice; empty for other files.
+func noJobs(name string, head []byte) string {
+	switch {
+	case isMakefile(name, head):
+		return "it is a Makefile: write an experiment by  tfexp init --template own-program  and name a target in it, as in  " +
+			`command = ["make", "-s", "train"]`
+	case trainingOutput.Match(head):
+		return "it is what a training program printed, and has no jobs of a cluster: give the program to --from; its lines " +
+			"are read while it runs"
+	case trainingConfig.Match(head):
+		return "it is the configuration of a training: give the program that reads it to --from; with --template tune, the " +
+			"settings of a program that uses Hydra are taken from its configuration"
+	}
+	return ""
 }
 
 // packedEndings are the endings of packed files.

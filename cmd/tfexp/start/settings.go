@@ -227,6 +227,31 @@ func HydraConfig(raw []byte) string {
 // SettingsOfYAML returns the settings in a configuration of plain keys and values, one a line.
 func SettingsOfYAML(raw []byte) []Setting {
 	var list []Setting
+	eachValue(raw, func(path, key, value string) {
+		s := Setting{Name: strings.ReplaceAll(path, ".", "_"), Option: path + "="}
+		if !strings.HasPrefix(path, "hydra.") && !notSearched.MatchString(key) && s.around(value, "") {
+			list = append(list, s)
+		}
+	})
+	return list[:min(len(list), mostSettings)]
+}
+
+// configured sets the option for the number of epochs or steps from a configuration that Hydra reads.
+func (p *TrainingProgram) configured(config, source []byte) {
+	unit := regexp.MustCompile(`^(?:` + epochs + `)$`)
+	if p.Steps {
+		unit = regexp.MustCompile(`^(?:` + steps + `)$`)
+	}
+	eachValue(config, func(path, key, value string) {
+		if n, err := strconv.Atoi(value); p.unknownWork() && unit.MatchString(key) && err == nil && n > 0 {
+			p.Option, p.Work = path+"=", n
+		}
+	})
+	p.Command = p.command(source)
+}
+
+// eachValue calls each for the plain values of a configuration in YAML, with their paths and the last parts of these.
+func eachValue(raw []byte, each func(path, key, value string)) {
 	type level struct {
 		indent int
 		key    string
@@ -251,13 +276,6 @@ func SettingsOfYAML(raw []byte) []Setting {
 		for i := len(above) - 1; i >= 0; i-- {
 			path = above[i].key + "." + path
 		}
-		s := Setting{Name: strings.ReplaceAll(path, ".", "_"), Option: path + "="}
-		if len(above) > 0 && above[0].key == "hydra" || notSearched.MatchString(key) {
-			continue
-		}
-		if s.around(value, "") {
-			list = append(list, s)
-		}
+		each(path, key, value)
 	}
-	return list[:min(len(list), mostSettings)]
 }

@@ -25,6 +25,8 @@ type TrainingProgram struct {
 	Work    int
 	Steps   bool
 	Option  string
+	// Variable is the environment variable with the number of epochs or steps; empty if the program reads none.
+	Variable string
 	// First reports whether the first argument is the number of epochs or steps. Arguments are the other required
 	// arguments.
 	First     bool
@@ -41,6 +43,8 @@ type TrainingProgram struct {
 	// Detached is a command in the program that starts another program and does not wait for it; empty if the program
 	// has no such command.
 	Detached string
+	// Wrapped is the program that it starts, if it is a script; empty if there is no such program.
+	Wrapped string
 	// Settings are the options of the program that a search can vary.
 	Settings []Setting
 
@@ -64,6 +68,9 @@ const (
 // unitPatterns find a number of epochs or steps in a source.
 type unitPatterns struct {
 	option, preset, setting, passed *regexp.Regexp
+	// An environment variable in Python and in a shell, an option by absl, and a parameter of a function for Fire, and
+	// the value of an option in a shell.
+	variable, flag, parameter, given *regexp.Regexp
 	// As the first argument, in Python and in a shell, where it may have a default.
 	first *regexp.Regexp
 }
@@ -72,8 +79,13 @@ func patternsOf(names, short string) unitPatterns {
 	return unitPatterns{
 		option:  regexp.MustCompile(`["'](--(?:` + names + `)` + short + `)["']`),
 		preset:  regexp.MustCompile(`["']--(?:` + names + `)["'][^()]*?default\s*=\s*(\d+)`),
-		setting: regexp.MustCompile(`(?mi)^\s*(` + names + `)\s*=\s*([1-9][\d_]*)`),
-		passed:  regexp.MustCompile(`\b(?:` + names + `)\s*=\s*([1-9][\d_]*)`),
+		setting: regexp.MustCompile(`(?mi)^\s*(` + names + `)(?:\s*:\s*int)?\s*=\s*([1-9][\d_]*)`),
+		variable: regexp.MustCompile(`(?i)(?:environ(?:\.get\(|\[)|getenv\()\s*["'](` + names + `)["'](?:\s*,\s*["']?(\d+))?|` +
+			`\$\{(` + names + `):?[-=](\d+)\}`),
+		flag:      regexp.MustCompile(`\bDEFINE_integer\(\s*["'](` + names + `)["']`),
+		parameter: regexp.MustCompile(`\bdef \w+\([^)]*\b(` + names + `)\b[^)]*\)`),
+		given:     regexp.MustCompile(`\s--(?:` + names + `)[ =](\d+)\b`),
+		passed:    regexp.MustCompile(`\b(?:` + names + `)(?:\s*:\s*int)?\s*=\s*([1-9][\d_]*)`),
 		first: regexp.MustCompile(`(?mi)(?:` + names + `)\s*=\s*int\(\s*sys\.argv\[1\]|` +
 			`(?:` + names + `)["']?[ =]+["']?\$(?:\{1(?::-(\d+))?\}|1\b)`),
 	}
@@ -82,20 +94,61 @@ func patternsOf(names, short string) unitPatterns {
 var (
 	inEpochs = patternsOf(epochs, `|-e`)
 	inSteps  = patternsOf(steps, ``)
+	fire     = regexp.MustCompile(`\bfire\.Fire\(`)
+	looped   = regexp.MustCompile(`\bfor\s+\w*ep\w*\s+in\s+(?:tqdm\()?t?range\((\d+)\)`)
 	argument = regexp.MustCompile(`\.add_argument\(\s*(?:["']-\w["']\s*,\s*)?["']([\w-]+)["']([^()]*)`)
 	optional = regexp.MustCompile(`nargs\s*=\s*["'][?*]|default\s*=`)
 	required = regexp.MustCompile(`required\s*=\s*True`)
 	reports  = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
 )
 
+// eventFiles matches programs that write TensorBoard's event files, or send values to a tracker that can.
+var eventFiles = regexp.MustCompile(`\bSummaryWriter\(|\bTensorBoard(?:Logger)?\(|\bwandb\.log\(|\bcreate_file_writer\(`)
+
+// batchLine matches a line of a script for a batch system.
+var batchLine = regexp.MustCompile(`(?m)^#(?:SBATCH|PBS|BSUB|COBALT|OAR|\$)\s+(-.*?)\s*$`)
+
+// batchLines returns the options in the lines of a script for a batch system; empty without such lines.
+func batchLines(source []byte) string {
+	options := schema.Each(batchLine.FindAllSubmatch(source, 12), func(m [][]byte) string { return string(m[1]) })
+	return strings.Join(options, ", ")
+}
+
+// wrapped matches the name of a Python program that a script starts.
+var wrappedProgram = regexp.MustCompile(`(?m)^[^#\n]*?(?:^|[\s="'])([\w./-]+\.py)\b`)
+
+// Wrap takes over how the program that a script starts prints its progress. read returns the content of a file that the
+// script names.
+func (p *TrainingProgram) Wrap(read func(name string) ([]byte, error)) {
+	if p.Lines != "" || p.Reports || !isShell(p.File, p.source) {
+		return
+	}
+	for _, m := range wrappedProgram.FindAllSubmatch(p.source, -1) {
+		raw, err := read(string(m[1]))
+		if err != nil {
+			continue
+		}
+		inner := InspectProgram(string(m[1]), raw)
+		if !p.unknownWork() && inner.Steps != p.Steps {
+			continue
+		}
+		p.Lines, p.Note, p.Reports, p.Steps = inner.Lines, inner.Note, inner.Reports, inner.Steps
+		if p.unknownWork() && !bytes.Contains(p.source, []byte("--")) {
+			p.Work = inner.Work
+		}
+		p.Wrapped = filepath.ToSlash(filepath.Join(filepath.Dir(p.File), string(m[1])))
+		return
+	}
+}
+
 // frameworks are found by their imports.
 var frameworks = []struct {
 	name string
 	by   *regexp.Regexp
 }{
-	{"TensorFlow", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+(?:tensorflow|keras)\b`)},
-	{"PyTorch", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+torch\b`)},
-	{"JAX", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+jax\b`)},
+	{"TensorFlow", regexp.MustCompile(imported("tensorflow", "keras"))},
+	{"PyTorch", regexp.MustCompile(imported("torch"))},
+	{"JAX", regexp.MustCompile(imported("jax"))},
 }
 
 // InspectProgram finds out from the source of a program how to run it. The experiment calls the file shown.
@@ -104,18 +157,31 @@ func InspectProgram(shown string, raw []byte) TrainingProgram {
 	p.FromTfexp = fromTfexp.Match(raw)
 	p.Reports = reports.Match(raw)
 	p.Steps = bytes.Contains(raw, []byte("TFEXP_STEPS")) && !bytes.Contains(raw, []byte("TFEXP_EPOCHS"))
+	var style progressStyle
 	if !p.Reports {
-		style := findStyle(raw)
+		style = findStyle(raw)
 		p.Lines, p.Note, p.Steps = style.lines, style.note, p.Steps || style.steps
 	}
 	unit, standard := inEpochs, defaultEpochs
 	if p.Steps {
 		unit, standard = inSteps, defaultSteps
 	}
+	if style.work != "" {
+		unit = patternsOf(strings.ReplaceAll(style.work, "_", "[-_]"), ``)
+	}
 	if m := unit.option.FindSubmatch(raw); m != nil {
 		p.Option = string(m[1])
 	}
-	p.First = p.Option == "" && unit.first.Match(raw)
+	switch m := unit.variable.FindSubmatch(raw); {
+	case p.Option != "":
+	case unit.flag.Match(raw):
+		p.Option = "--" + string(unit.flag.FindSubmatch(raw)[1])
+	case fire.Match(raw) && unit.parameter.Match(raw):
+		p.Option = "--" + string(unit.parameter.FindSubmatch(raw)[1])
+	case m != nil:
+		p.Variable = string(m[1]) + string(m[3])
+	}
+	p.First = p.Option == "" && p.Variable == "" && unit.first.Match(raw)
 	for _, m := range argument.FindAllSubmatch(raw, -1) {
 		name, said := string(m[1]), m[2]
 		needed := required.Match(said) && name != p.Option
@@ -130,9 +196,10 @@ func InspectProgram(shown string, raw []byte) TrainingProgram {
 		p.Fixed = string(m[1])
 	}
 	p.Work = standard
-	for _, from := range []*regexp.Regexp{unit.preset, unit.setting, unit.first, unit.passed} {
+	for _, from := range []*regexp.Regexp{unit.preset, unit.variable, unit.setting, unit.first, unit.passed, unit.given, looped} {
 		if m := from.FindSubmatch(raw); m != nil {
-			n, err := strconv.Atoi(strings.ReplaceAll(string(m[len(m)-1]), "_", ""))
+			text := string(cmp.Or(string(m[len(m)-1]), string(m[max(len(m)-3, 1)])))
+			n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 			if err == nil && n > 0 && n <= schema.MaxEpochs {
 				p.Work = n
 				break
@@ -185,14 +252,27 @@ func (p TrainingProgram) command(raw []byte) []string {
 			}
 		}
 	}
-	if p.FromTfexp || p.Option == "" && !p.First {
+	if p.unknownWork() || p.FromTfexp {
 		return start
 	}
 	start[len(start)-1] = quoted(start[len(start)-1])
-	if p.Option != "" {
-		start = append(start, p.Option)
+	number := "$TFEXP_" + strings.ToUpper(p.Unit())
+	switch {
+	case p.Variable != "":
+		start = append([]string{"env", p.Variable + "=" + number}, start...)
+	case strings.HasSuffix(p.Option, "="):
+		start = append(start, p.Option+number)
+	case p.Option != "":
+		start = append(start, p.Option, number)
+	default:
+		start = append(start, number)
 	}
-	return []string{"sh", "-c", "exec " + strings.Join(start, " ") + " $TFEXP_" + strings.ToUpper(p.Unit())}
+	return []string{"sh", "-c", "exec " + strings.Join(start, " ")}
+}
+
+// unknownWork reports whether nothing sets the number of epochs or steps of the program.
+func (p TrainingProgram) unknownWork() bool {
+	return !p.FromTfexp && p.Option == "" && p.Variable == "" && !p.First
 }
 
 // plain matches file names that a shell reads as one word, without quotes.
@@ -212,11 +292,18 @@ func (p TrainingProgram) OpenQuestions() []string {
 	if len(p.Arguments) > 0 {
 		out = append(out, fmt.Sprintf("It needs more arguments: add %s to command.", strings.Join(p.Arguments, ", ")))
 	}
-	if !p.FromTfexp && p.Option == "" && !p.First {
-		name := cmp.Or(p.Fixed, p.Unit())
+	if p.unknownWork() {
+		name, variable := cmp.Or(p.Fixed, p.Unit()), "TFEXP_"+strings.ToUpper(p.Unit())
+		example := fmt.Sprintf("%s = int(os.environ.get(%q, %d))", name, variable, p.Work)
+		if isShell(p.File, p.source) {
+			example = fmt.Sprintf("python3 train.py --%s ${%s:-%d}", name, variable, p.Work)
+		}
 		out = append(out, fmt.Sprintf("It does not say how to set its number of %s, so that its short samples take as "+
-			"long as the whole training: have it read TFEXP_%s, as in  %s = int(os.environ.get(\"TFEXP_%s\", %d))", p.Unit(),
-			strings.ToUpper(p.Unit()), name, strings.ToUpper(p.Unit()), p.Work))
+			"long as the whole training: have it read %s, as in  %s", p.Unit(), variable, example))
+	}
+	if asked := batchLines(p.source); asked != "" {
+		out = append(out, fmt.Sprintf("What it asks of a batch system is not read: %s. The job has the threads, GPUs and limit "+
+			"that its block gives.", asked))
 	}
 	if p.Detached != "" {
 		out = append(out, fmt.Sprintf("It starts a program that goes on after it, by %s: when its own process ends, the job ends, "+
@@ -224,6 +311,10 @@ func (p TrainingProgram) OpenQuestions() []string {
 	}
 	if p.Lines != "" {
 		out = append(out, "Its progress is read from the lines that it prints. A run warns if the pattern of lines matches none of them.")
+	} else if !p.Reports && eventFiles.Match(p.source) {
+		out = append(out, "Its progress is in the event files that it writes for TensorBoard, or in a tracker: let it write event "+
+			"files below $TFEXP_CHECKPOINT_DIR, and name the scalar of its loss:  progress { tensorboard = \"logs\", loss = "+
+			"\"train/loss\" }  (write the arguments in lines of their own)")
 	} else if !p.Reports {
 		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+
 			"known (jobs/README.md); or print lines such as \"Epoch 3/30 - loss: 0.41\", and name their pattern in a progress "+
@@ -290,7 +381,11 @@ func (p TrainingProgram) write(template, name string, more map[string]any) ([]by
 	if !printable(p.File) {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
 	}
-	more["Program"], more["Name"], more["Files"] = p, name, []string{p.File}
+	files := []string{p.File}
+	if p.Wrapped != "" {
+		files = append(files, p.Wrapped)
+	}
+	more["Program"], more["Name"], more["Files"] = p, name, files
 	more["Unit"], more["OpenQuestions"] = fmt.Sprintf("%-7s", p.Unit()), wrapped(p.OpenQuestions())
 	var b bytes.Buffer
 	err := forms.ExecuteTemplate(&b, template, more)
