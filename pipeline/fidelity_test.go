@@ -87,7 +87,14 @@ func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 			scheduler.Event{At: at + each, Kind: scheduler.Finish, Job: n})
 	}
 	setup := record.Setup{Cell: p.Cells[i], Setup: measure.Setup{Cluster: p.cells[i].Hardware.Cluster, Jobs: jobs}}
-	if _, err := record.WriteCell(dir, setup, record.AllRecords, events, nil, record.Cell{State: state}); err != nil {
+	w, err := record.NewCellWriter(dir, setup, record.AllRecords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range events {
+		w.Event(&events[k])
+	}
+	if _, err := w.Finish(record.Cell{State: state}); err != nil {
 		t.Fatal(err)
 	}
 }

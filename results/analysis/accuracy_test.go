@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -130,9 +129,9 @@ func TestProfiling(t *testing.T) {
 	for _, policy := range []string{"rr", "fcfs", "sjf"} {
 		for replicate := 1; replicate <= 2; replicate++ {
 			ref := record.CellRef{Cell: policy, Workload: "w", Hardware: "h", Policy: policy, Replicate: replicate}
-			m := measure.Of(map[string]float64{"makespan_s": 10, "mean_jct_s": 5})
+			m := MetricsOf(map[string]float64{"makespan_s": 10, "mean_jct_s": 5})
 			if policy == "sjf" {
-				m = measure.Of(map[string]float64{"makespan_s": 8, "mean_jct_s": 6})
+				m = MetricsOf(map[string]float64{"makespan_s": 8, "mean_jct_s": 6})
 			}
 			e.Plan.Cells = append(e.Plan.Cells, ref)
 			e.Cells = append(e.Cells, record.Cell{CellRef: ref, Metrics: m})

@@ -103,9 +103,9 @@ func meansOf(e *record.Experiment) string {
 	}
 	first, last := known[0], known[len(known)-1]
 	if len(known) == 1 {
-		mean, is := first.mean(m), value(first)
-		if u := table.UnitFor(m.Unit, mean.Mean); len(first.Cells) > 1 && !table.IsOpen(u.Interval(mean)) {
-			is = strings.TrimSpace(u.Interval(mean) + " " + u.Name)
+		u, is := table.UnitFor(m.Unit, meanOf(first, m)), value(first)
+		if text := u.Interval(first.mean(m)); !table.IsOpen(text) {
+			is = strings.TrimSpace(text + " " + u.Name)
 		}
 		return sentence(fmt.Sprintf("%s is %s under %s", m.Title, is, name(first)))
 	}
@@ -131,7 +131,7 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 	}
 	winners, unsure := make([][]string, len(q.Fields)), []string(nil)
 	for k := range q.Fields {
-		if q.kept() && q.allMiss(k) {
+		if slices.Contains(q.unanswered(), k) {
 			continue // no entry is an answer
 		}
 		if winners[k], unsure, err = q.best(e, k); err != nil {
@@ -241,25 +241,22 @@ func (q *Question) seen() string {
 	if first.Base {
 		other = &q.Entries[1]
 	}
-	a, b := first.Means[0].Mean, other.Means[0].Mean
-	u := table.UnitFor(q.Metric.Unit, a, b)
+	c := Change{Metric: q.Metric, From: first.Means[0].Mean, To: other.Means[0].Mean}
+	text := ": in these it is " + c.value(c.From) + " under "
 	switch _, _, same := q.constant(); {
-	case !stats.Finite(a):
+	case !stats.Finite(c.From):
 		return ""
 	case same:
-		return ": in these it is " + u.With(a) + " under all of them"
-	case !stats.Finite(b):
-		return ": in these it is " + u.With(a) + " under " + first.Name
+		return text + "all of them"
+	case !stats.Finite(c.To):
+		return text + first.Name
 	}
-	return fmt.Sprintf(": in these it is %s under %s and %s under %s", u.With(a), first.Name, u.With(b), other.Name)
+	return text + first.Name + " and " + c.value(c.To) + " under " + other.Name
 }
 
 // noun names the entries of a question.
 func (q *Question) noun() string {
-	if q.At == nil {
-		return "policies"
-	}
-	return "candidates"
+	return map[bool]string{true: "policies", false: "candidates"}[q.At == nil]
 }
 
 // exact reports whether each entry of a field has one run without chance, so that differences need no test.

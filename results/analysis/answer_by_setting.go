@@ -114,16 +114,11 @@ func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
 
 // whole names the workload or the hardware if the fields at some indices are all of its fields: " on workload burst".
 func (q *Question) whole(fields []int) string {
-	for _, of := range []struct {
-		kind string
-		name func(k int) string
-	}{
-		{"workload", func(k int) string { return q.Fields[k].Variants[0].Workload }},
-		{"hardware", func(k int) string { return q.Fields[k].Variants[0].Hardware }},
-	} {
-		name := of.name(fields[0])
-		if len(fields) > 1 && slices.Equal(fields, schema.Where(indices(q.Fields), func(k int) bool { return of.name(k) == name })) {
-			return " on " + of.kind + " " + name
+	for _, kind := range []string{"workload", "hardware"} {
+		name := func(k int) string { v, _ := q.Fields[k].Variants[0].value(kind); return v }
+		own := schema.Where(indices(q.Fields), func(k int) bool { return name(k) == name(fields[0]) })
+		if len(fields) > 1 && slices.Equal(fields, own) {
+			return " on " + kind + " " + name(fields[0])
 		}
 	}
 	return ""
@@ -205,7 +200,7 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 	}
 	text := strings.Join(parts, ", ")
 	if few := schema.Where(indices(q.Fields), func(k int) bool {
-		return winners[k] == nil && !(q.kept() && q.allMiss(k)) && slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
+		return winners[k] == nil && !slices.Contains(q.unanswered(), k) && slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
 	}); len(few) > 0 {
 		text += "; too few runs to say which" + q.in(p, few, of, false)
 	}

@@ -52,7 +52,7 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 		if !o.Base {
 			change, verdict = o.verdict()
 		}
-		if missed, fields := o.misses(q.Metric); len(missed) > 0 && q.kept() {
+		if missed, fields := o.misses(q.Metric); len(missed) > 0 && q.late(&q.Entries[0]) < len(q.Fields) {
 			verdict = "misses " + table.Listed(missed)
 			if len(fields) < len(q.Fields) {
 				verdict += fmt.Sprintf(" in %d of %d", len(fields), len(q.Fields))
@@ -64,9 +64,10 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 		note += " ± ?: too few runs for an interval."
 	}
 	if len(q.Fields) == 1 && slices.ContainsFunc(shown, func(o Entry) bool {
-		return o.At[0] != nil && shown[0].At[0] != nil && len(o.At[0].Cells) != len(shown[0].At[0].Cells)
+		return o.At[0] != nil && shown[0].At[0] != nil && len(o.At[0].Cells) != len(shown[0].At[0].Cells) ||
+			o.Rows[0] != nil && o.Rows[0].Dropped > 0
 	}) {
-		note += " Means are over different numbers of cells; a change is over the pairs of both sides."
+		note += " A mean is over all cells of its row; a change is over the pairs in which the same jobs finished."
 	}
 	if slices.ContainsFunc(e.Plan.Compares, func(c record.Compare) bool { return c.Looks != nil }) {
 		note += " Changes and verdicts account for all looks at the results; the interval of a single mean is for one look."

@@ -36,7 +36,7 @@ func (a asked) experiment() *record.Experiment {
 		for i, v := range a.values[p] {
 			c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprintf("%s-r%d", p, i+1), Workload: "w", Hardware: "h",
 				Policy: p, Replicate: i + 1, Fixed: a.fixed}, State: record.CellFinished,
-				Metrics: measure.Of(map[string]float64{"jobs": 9, "finished": 9, a.metric: v})}
+				Metrics: MetricsOf(map[string]float64{"jobs": 9, "finished": 9, a.metric: v})}
 			e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
 		}
 	}
@@ -377,5 +377,20 @@ func TestLacking(t *testing.T) {
 		if got, _ := Lacking([]record.ComparisonRow{compared(c.row)}); got != c.want {
 			t.Errorf("%s: %d more, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+// If jobs failed in some cells, the table says that its means and its changes are over different cells.
+func TestMeansOverOtherCells(t *testing.T) {
+	a := asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {40, 42, 41, 43}, "rr": {20, 22, 21, 90}}, []string{"fcfs", "rr"}, false,
+		false}
+	const note = "a change is over the pairs in which the same jobs finished"
+	e := a.experiment()
+	if got := headline(t, e).Note; strings.Contains(got, note) {
+		t.Errorf("all jobs finished: %q", got)
+	}
+	e.Cells[7].Error = "a job failed"
+	if got := headline(t, e).Note; !strings.Contains(got, note) {
+		t.Errorf("a job failed: %q", got)
 	}
 }

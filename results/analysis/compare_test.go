@@ -21,7 +21,7 @@ func variant(e *record.Experiment, workload, policy string, axes []record.Settin
 			Policy: policy, Replicate: i + 1, Axes: axes,
 		}
 		e.Plan.Cells = append(e.Plan.Cells, ref)
-		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10,
+		m := analysis.MetricsOf(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10,
 			"mean_jct_s": 0, "p95_jct_s": 0})
 		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m})
 	}
@@ -162,7 +162,7 @@ func TestComparisonsByClass(t *testing.T) {
 	variant(e, "w", "fcfs", nil, 4, 5, 6)
 	variant(e, "w", "rr", nil, 2, 3, 4)
 	group := func(name string, jct float64) measure.Group {
-		return measure.Group{By: "class", Name: name, Metrics: measure.Of(map[string]float64{"mean_jct_s": jct})}
+		return measure.Group{By: "class", Name: name, Metrics: analysis.MetricsOf(map[string]float64{"mean_jct_s": jct})}
 	}
 	for i := range e.Cells {
 		long, short := 10.0, 5.0

@@ -312,7 +312,7 @@ func FidelitySentence(f Fidelity) string {
 		over = fmt.Sprintf("on average over %d cells", f.Cells)
 	}
 	if f.Busy > 0 {
-		over += fmt.Sprintf(" (%d of them on a disturbed machine", f.Busy)
+		over += fmt.Sprintf(" (%d on a disturbed machine", f.Busy)
 		if f.Busy < f.Cells {
 			over += fmt.Sprintf("; %s and %s without those", table.Share(makespan.QuietAbsPct/100),
 				table.Share(jct.QuietAbsPct/100))

@@ -69,7 +69,7 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 		t.Fatalf("%d cells, %d busy", f.Cells, f.Busy)
 	}
 	if s := analysis.FidelitySentence(f); !strings.HasPrefix(s, "Simulated from the estimates: makespan within ") ||
-		!strings.Contains(s, " of the real runs, on average over 10 cells (2 of them on a disturbed machine; ") {
+		!strings.Contains(s, " of the real runs, on average over 10 cells (2 on a disturbed machine; ") {
 		t.Error(s)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, record.Fidelity.File))

@@ -161,7 +161,7 @@ func TestThresholds(t *testing.T) {
 		ref := record.CellRef{Cell: "w-h-" + policy + "-r1", Workload: "w", Hardware: "h", Policy: policy, Replicate: 1,
 			Engine: "simulated", Simulated: true}
 		return record.Cell{CellRef: ref, State: record.CellFinished,
-			Metrics: measure.Of(map[string]float64{"mean_jct_s": jct})}
+			Metrics: MetricsOf(map[string]float64{"mean_jct_s": jct})}
 	}
 	e := &record.Experiment{Dir: t.TempDir(), Cells: []record.Cell{cell("fcfs", 10), cell("rr", 13)}}
 	e.Plan = record.Plan{

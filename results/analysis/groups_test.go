@@ -19,7 +19,7 @@ func TestGroups(t *testing.T) {
 	variant(e, "w", "rr", nil, 2, 3)
 	for i := range e.Cells {
 		group := func(by, name string, jct float64) measure.Group {
-			return measure.Group{By: by, Name: name, Metrics: measure.Of(map[string]float64{"mean_jct_s": jct})}
+			return measure.Group{By: by, Name: name, Metrics: analysis.MetricsOf(map[string]float64{"mean_jct_s": jct})}
 		}
 		e.Cells[i].Groups = []measure.Group{group("user", "ada", 99), group("class", "long", float64(10+i))}
 		if i > 1 {

@@ -47,7 +47,17 @@ func byHand(t *testing.T) (*record.Experiment, record.Cell) {
 		{At: 4 * time.Second, Kind: scheduler.Resume, Job: 1, Passed: []scheduler.Passed{{Job: 3, Reason: "no core"}}}}
 	e := &record.Experiment{Dir: t.TempDir()}
 	dir := filepath.Join(e.Dir, record.CellsDir, "c")
-	cell, err := record.WriteCell(dir, s, record.AllRecords, events, decisions, record.Cell{})
+	w, err := record.NewCellWriter(dir, s, record.AllRecords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range events {
+		w.Event(&events[i])
+	}
+	for i := range decisions {
+		w.Decision(&decisions[i])
+	}
+	cell, err := w.Finish(record.Cell{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func TestErrorsInPercent(t *testing.T) {
 // Cells do not have the same jobs if different jobs failed.
 func TestSameJobs(t *testing.T) {
 	cell := func(finished, failed float64, names ...string) *record.Cell {
-		c := &record.Cell{Metrics: measure.Of(map[string]float64{"finished": finished, "failed": failed})}
+		c := &record.Cell{Metrics: MetricsOf(map[string]float64{"finished": finished, "failed": failed})}
 		for _, n := range names {
 			c.Failures = append(c.Failures, measure.Failure{Job: n})
 		}
@@ -184,7 +184,7 @@ func TestProfilingWithoutABaseline(t *testing.T) {
 		for _, policy := range []string{"rr", "fcfs", "sjf"} {
 			ref := record.CellRef{Cell: policy, Workload: "w", Hardware: "h", Policy: policy, Replicate: 1}
 			e.Plan.Cells = append(e.Plan.Cells, ref)
-			m := measure.Of(map[string]float64{"makespan_s": 10, "mean_jct_s": 5})
+			m := MetricsOf(map[string]float64{"makespan_s": 10, "mean_jct_s": 5})
 			e.Cells = append(e.Cells, record.Cell{CellRef: ref, Metrics: m})
 		}
 		c.change(e)

@@ -56,7 +56,7 @@ func alikePolicies(r *rand.Rand, k drawnMetric, policies, replicates, classes in
 		shared[i] = k.shared(r)
 	}
 	draw := func(i int) measure.Metrics {
-		return measure.Of(map[string]float64{"jobs": 9, "finished": 9, k.metric.Name: k.own(r, shared[i])})
+		return MetricsOf(map[string]float64{"jobs": 9, "finished": 9, k.metric.Name: k.own(r, shared[i])})
 	}
 	for p := range policies {
 		for i := range replicates {

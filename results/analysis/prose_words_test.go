@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
@@ -20,7 +19,7 @@ func variant(e *record.Experiment, workload, policy string, axes []record.Settin
 			Policy: policy, Replicate: i + 1, Axes: axes,
 		}
 		e.Plan.Cells = append(e.Plan.Cells, ref)
-		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10,
+		m := MetricsOf(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w, "utilization": w / 10,
 			"mean_jct_s": 0, "p95_jct_s": 0})
 		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m})
 	}
@@ -31,7 +30,7 @@ func TestIdle(t *testing.T) {
 	cell := func(policy string, waiting, jct float64) record.Cell {
 		return record.Cell{
 			CellRef: record.CellRef{Workload: "w", Policy: policy, Replicate: 1},
-			Metrics: measure.Of(map[string]float64{"mean_waiting_s": waiting, "mean_jct_s": jct}),
+			Metrics: MetricsOf(map[string]float64{"mean_waiting_s": waiting, "mean_jct_s": jct}),
 		}
 	}
 	for name, c := range map[string]struct {

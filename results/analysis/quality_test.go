@@ -22,7 +22,7 @@ func TestQualityBesideVerdicts(t *testing.T) {
 					value = 8 + 0.2*float64(r%4)
 				}
 				c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint(policy, r), Policy: policy, Replicate: r},
-					Metrics: measure.Of(map[string]float64{"jobs": 2, "finished": 2, "mean_slowdown": value})}
+					Metrics: MetricsOf(map[string]float64{"jobs": 2, "finished": 2, "mean_slowdown": value})}
 				e.Plan.Cells = append(e.Plan.Cells, c.CellRef)
 				if change(r, &c, policy == "b"); c.Cell != "" {
 					e.Cells = append(e.Cells, c)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
@@ -21,7 +20,7 @@ func TestCrowdedAtItsBounds(t *testing.T) {
 		{100, mostSpans - 200, 100, ""}, {100, mostSpans - 200, 101, "200001 stretches"}, {100, mostSpans - 50, 0, "200050 stretches"},
 		{math.NaN(), 0, 0, ""},
 	} {
-		cell := record.Cell{Metrics: measure.Of(map[string]float64{"jobs": c.jobs, "preemptions": c.preemptions, "resizes": c.resizes})}
+		cell := record.Cell{Metrics: MetricsOf(map[string]float64{"jobs": c.jobs, "preemptions": c.preemptions, "resizes": c.resizes})}
 		if got := Crowded(cell); !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%+v: %q", c, got)
 		}

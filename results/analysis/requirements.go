@@ -62,14 +62,15 @@ func (q *Question) late(o *Entry) int {
 	return len(fields)
 }
 
-// allMiss reports whether all entries of a field miss requirements, so that none of them is an answer.
-func (q *Question) allMiss(field int) bool {
-	return !slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.At[field] != nil && o.At[field].Keeps(q.Metric) })
-}
-
-// kept reports whether any entry keeps all requirements in any field.
-func (q *Question) kept() bool {
-	return slices.ContainsFunc(indices(q.Fields), func(k int) bool { return !q.allMiss(k) })
+// unanswered returns the fields in which all entries miss requirements, so that none of them is an answer. If these are
+// all fields, entries are ranked as if they had none, and it returns nothing.
+func (q *Question) unanswered() []int {
+	if q.late(&q.Entries[0]) == len(q.Fields) {
+		return nil
+	}
+	return schema.Where(indices(q.Fields), func(k int) bool {
+		return !slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.At[k] != nil && o.At[k].Keeps(q.Metric) })
+	})
 }
 
 // missing returns a clause that names the entries that miss requirements; "" if there are none. Kept names these
@@ -79,10 +80,7 @@ func (q *Question) missing(p record.Plan) (text, kept string) {
 	if len(late) == 0 {
 		return "", ""
 	}
-	none := schema.Where(indices(q.Fields), q.allMiss) // fields that have no answer
-	if len(none) == len(q.Fields) {
-		none = nil
-	}
+	none := q.unanswered()
 	var limits, parts []string
 	everywhere := true
 	for i := range late {

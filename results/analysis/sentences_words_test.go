@@ -240,7 +240,7 @@ func groupTables(s *plottest.Sentences) {
 	for _, policy := range []string{"fcfs", "rr"} {
 		ref := record.CellRef{Cell: policy, Workload: "w", Hardware: "h", Policy: policy, Replicate: 1}
 		e.Plan.Cells = append(e.Plan.Cells, ref)
-		m := measure.Of(map[string]float64{"jobs": 2, "mean_jct_s": float64(len(policy))})
+		m := MetricsOf(map[string]float64{"jobs": 2, "mean_jct_s": float64(len(policy))})
 		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m,
 			Groups: []measure.Group{{By: "user", Name: "ada", Metrics: m}}})
 	}

@@ -172,19 +172,6 @@ func (v *Metrics) Join(other Metrics) {
 	}
 }
 
-// Of returns values by the names of their metrics, for tests. It panics if there is no such metric.
-func Of(values map[string]float64) Metrics {
-	var v Metrics
-	for name, value := range values {
-		m, ok := MetricByName(name)
-		if !ok {
-			panic(fmt.Sprintf("there is no metric %q", name))
-		}
-		v.Set(m, value)
-	}
-	return v
-}
-
 // Metrics returns the metrics of the cell so far.
 func (c *Collector) Metrics() Metrics {
 	totals := c.totals()

@@ -19,7 +19,7 @@ func variant(e *record.Experiment, workload, policy string, waiting ...float64) 
 		ref := record.CellRef{Cell: fmt.Sprintf("%s-%s-r%d", workload, policy, i+1), Workload: workload, Hardware: "h",
 			Policy: policy, Replicate: i + 1}
 		e.Plan.Cells = append(e.Plan.Cells, ref)
-		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w})
+		m := metricsOf(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w})
 		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m})
 	}
 }
@@ -117,7 +117,7 @@ func TestAcrossByGroup(t *testing.T) {
 	for i := range before.Cells {
 		group := func(name string, jct float64) measure.Group {
 			return measure.Group{By: "class", Name: name,
-				Metrics: measure.Of(map[string]float64{"mean_jct_s": jct, "mean_waiting_s": jct / 2})}
+				Metrics: metricsOf(map[string]float64{"mean_jct_s": jct, "mean_waiting_s": jct / 2})}
 		}
 		before.Cells[i].Groups = []measure.Group{group("long", 10), group("short", float64(i))}
 		after.Cells[i].Groups = []measure.Group{group("short", 2*float64(i)), group("long", 9+0.1*float64(i))}
@@ -136,4 +136,13 @@ func TestAcrossByGroup(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
+}
+
+// metricsOf returns values by the names of their metrics.
+func metricsOf(values map[string]float64) (v measure.Metrics) {
+	for name, value := range values {
+		m, _ := measure.MetricByName(name)
+		v.Set(m, value)
+	}
+	return v
 }
