@@ -122,8 +122,8 @@ var otherLogs = []otherLog{
 		"a replay needs jobs that have ended: print them with  sacct -a -X -D --json", true},
 	{regexp.MustCompile(`^\s*JobId=\d+ `), "what scontrol show job prints, the current jobs",
 		"a replay needs jobs that have ended: print them with  sacct -a -X --parsable2", true},
-	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S`),
-		"a configuration of Slurm",
+	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S|\A(?:Cluster\|)?Account\||\AName\|Priority\|`),
+		"a configuration of Slurm, or a table of sacctmgr",
 		"give it as  tfexp init NAME --from-slurm FILE  with the log of sacct behind it", true},
 	{regexp.MustCompile(`(?s)^\s*\{.*"cell_type"\s*:`), "a notebook of Jupyter", "make a program of it:  jupyter " +
 		"nbconvert --to script FILE", true},

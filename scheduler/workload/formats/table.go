@@ -147,11 +147,13 @@ type Layout struct {
 	// Names are the names of all columns, for files without a header line.
 	Names     []string
 	Separator rune
-	// Rows reads the rows of files that are not plain CSV. Memory and GPUs parse amounts that have another form.
-	// Each may be nil.
-	Rows   textfile.EachRows
-	Memory func(text string, unit int64) (bytes int64, each byte, err error)
-	GPUs   func(text string, nodes int) (int, error)
+	// Rows reads the rows of files that are not plain CSV. Memory, GPUs and Count parse amounts that have another form.
+	// Tracked returns the amount of a resource in a list, as of "cpu" in "cpu=4,mem=8G". Each may be nil.
+	Rows    textfile.EachRows
+	Memory  func(text string, unit int64) (bytes int64, each byte, err error)
+	GPUs    func(text string, nodes int) (int, error)
+	Count   func(text string) (int, error)
+	Tracked func(list, name string) string
 	// GPUScale and CPUScale are the number in a column that means one GPU or one thread; 0 means 1.
 	GPUScale, CPUScale float64
 	// Repeats says that several jobs can have the same name. A number is then appended to their names.
@@ -225,6 +227,7 @@ type columnIndexes struct {
 // counted counts rows of some kinds, for messages.
 type counted struct {
 	parts   int // jobs that use a part of a GPU
+	shards  int // in tables of Slurm, jobs that ask for parts of GPUs by count
 	never   int // jobs that never started
 	running int // jobs that have not ended
 	arrays  int // rows for several tasks of an array
@@ -306,6 +309,9 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	}
 	if t.parts > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for a part of a GPU (%d) have the whole one", t.parts))
+	}
+	if t.shards > 0 {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for parts of GPUs, as shard or mps (%d), get no GPU", t.shards))
 	}
 	if t.again > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d), which was started again or "+
@@ -428,12 +434,16 @@ func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	}
 	text = strings.TrimSpace(fields[i])
 	switch strings.ToLower(text) {
-	case "", "-", "--", "none", "<none>", "null", "(null)", "nan", "nat", "n/a", "unknown", "invalid", "not_set", "unlimited",
+	case "", "-", "--", "?", "none", "<none>", "null", "(null)", "nan", "nat", "n/a", "unknown", "invalid", "not_set", "unlimited",
 		"partition_limit":
 		return "", false
 	}
 	if name := trackable[fact]; name != "" && strings.Contains(text, "=") {
-		return listed(text, name)
+		if t.Tracked == nil {
+			return listed(text, name)
+		}
+		text = t.Tracked(text, name)
+		return text, text != ""
 	}
 	if isTime(fact) {
 		text = pointed(text)
@@ -453,6 +463,12 @@ func (t *table) selected(field, texts string) bool {
 // is reports whether the earlier job i has the times of a row.
 func (t *table) is(i int, j *scheduler.Job, run, wait time.Duration) bool {
 	return t.Jobs[i].Arrival == j.Arrival && t.RunTimes[i] == run && (wait < 0 || i < len(t.Waits) && t.Waits[i] == wait)
+}
+
+// unplaced reports whether a table of Slurm says that a job got no cores: it was canceled while it waited.
+func (t *table) unplaced(fields []string) bool {
+	text, ok := t.text(fields, FactThreads)
+	return ok && text == "0" && t.named[FactThreads] == "AllocCPUS"
 }
 
 // add adds the job of a row.
@@ -510,6 +526,10 @@ func (t *table) add(line int, fields []string) error {
 		return nil
 	case err != nil:
 		return err
+	case run == 0 && t.unplaced(fields):
+		t.never++
+		t.Ignored++
+		return nil
 	}
 	if err := t.requests(&j, fields); err != nil {
 		return err

@@ -107,6 +107,11 @@ func (t *table) whole(fields []string, fact string, none int, scale float64) (in
 // amount reads a number of things, and records whether it is in percent.
 func (t *table) amount(fact, text string) (float64, error) {
 	x, err := count(text)
+	if err != nil && t.Count != nil {
+		if n, large := t.Count(text); large == nil {
+			x, err = float64(n), nil
+		}
+	}
 	if err == nil && x > 0 {
 		if t.percent == nil {
 			t.percent = map[string]*[2]int{}
@@ -143,6 +148,9 @@ func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 			return n, nil
 		}
 		if strings.ContainsAny(text, "=:/") || strings.HasPrefix(text, "gpu") {
+			if strings.Contains(text, "shard") || strings.Contains(text, "mps") {
+				t.shards++
+			}
 			if t.Layout.GPUs != nil {
 				return t.Layout.GPUs(text, nodes)
 			}

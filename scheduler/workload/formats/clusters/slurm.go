@@ -43,13 +43,14 @@ var _ = formats.Register(&formats.Format{
 var sacctLayout = &formats.Layout{
 	Unused:    unused("sacct", "sacct"),
 	Separator: '|', Rows: slurm.EachJob, Memory: slurm.ParseReqMem, GPUs: slurm.GPUs, Slurm: true, RequestedUnit: time.Minute,
+	Tracked: slurm.Tracked, Count: slurm.ParseCount,
 	Columns: map[string][]string{
 		formats.FactJob: {"JobID", "JobIDRaw"}, formats.FactUser: {"User"}, formats.FactClass: {"Partition"},
 		formats.FactArrival: {"Submit"},
 		formats.FactRunTime: {"ElapsedRaw", "Elapsed"}, formats.FactStart: {"Start"}, formats.FactEnd: {"End"},
-		formats.FactRequested: {"TimelimitRaw", "Timelimit"}, formats.FactThreads: {"AllocCPUS", "ReqCPUS", "NCPUS"},
+		formats.FactRequested: {"TimelimitRaw", "Timelimit"}, formats.FactThreads: {"AllocCPUS", "ReqCPUS", "NCPUS", "AllocTRES", "ReqTRES"},
 		formats.FactGPUs: {"AllocTRES", "ReqTRES", "ReqGRES"}, formats.FactNodes: {"NNodes", "AllocNodes", "ReqNodes"},
-		formats.FactMemory: {"ReqMem"},
+		formats.FactMemory: {"ReqMem", "AllocTRES", "ReqTRES"},
 		formats.FactUsed:   {"MaxRSS"},
 	},
 	Tasks:  "NTasks",
@@ -77,6 +78,7 @@ var _ = formats.Register(&formats.Format{
 	Reader: (&formats.Layout{
 		Unused:    unused("squeue", "squeue"),
 		Separator: '|', Rows: slurm.EachRow, Memory: slurm.ParseReqMem, GPUs: slurm.GPUs, Slurm: true, RequestedUnit: time.Minute,
+		Tracked: slurm.Tracked, Count: slurm.ParseCount,
 		Columns: map[string][]string{
 			formats.FactJob: {"JOBID"}, formats.FactUser: {"USER"}, formats.FactClass: {"PARTITION"},
 			formats.FactArrival: {"SUBMIT_TIME"},
