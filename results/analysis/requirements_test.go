@@ -180,3 +180,19 @@ func TestComparisonsWithinGroupsAreNotTheQuestion(t *testing.T) {
 		}
 	}
 }
+
+// A threshold for one policy does not rank it behind the others, which need not keep it.
+func TestThresholdOfOnePolicy(t *testing.T) {
+	most := 90.0
+	e := &record.Experiment{}
+	e.Plan.Thresholds = []record.Threshold{{Metric: "mean_jct", Policy: "base", Max: &most}}
+	variant(e, "w", "base", nil, 9, 9.3, 8.9, 9.2)
+	for i := range e.Cells {
+		e.Cells[i].Metrics.Set(measure.MeanJCT, 100)
+	}
+	for _, v := range analysis.Variants(e) {
+		if !v.Keeps(measure.MeanWaiting) {
+			t.Error("the policy with a threshold of its own is not ranked")
+		}
+	}
+}
