@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/kubernetes"
+	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 )
 
 // taskPods describes the pods of an array, by the arguments --with NAME=VALUE.
