@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/kubernetes/api"
@@ -18,6 +20,7 @@ import (
 // a lost connection, copying continues at the last line.
 type output struct {
 	log *launch.Log
+	got atomic.Int64 // bytes that have arrived
 
 	last  time.Time // time stamp of the last line
 	bytes int       // bytes of the last line that were copied
@@ -42,27 +45,41 @@ func (o *output) start(ctx context.Context, k *cluster, pod string, over func() 
 	}()
 }
 
-// logPatience is how long tfexp waits for the rest of a pod's log.
-const logPatience = 5 * time.Second
+// logPatience is how long tfexp waits for the next piece of the log of a pod that was taken away, and endPatience for
+// the next piece of a log that is to be complete.
+const logPatience, endPatience = 5 * time.Second, api.CallLimit
 
-// finish waits until the log of the pod is copied, at most for logPatience. It returns why the log cannot be read.
-func (o *output) finish() (err error) {
+// finish waits until the log of the pod is copied, as long as pieces of it arrive within the patience. It returns why
+// the log cannot be read.
+func (o *output) finish(patience time.Duration) (err error) {
 	if o.copied == nil {
 		return nil
 	}
-	t := time.AfterFunc(logPatience, o.stop)
-	err = <-o.copied
-	t.Stop()
-	o.stop()
-	o.copied = nil
-	return err
+	tick := time.NewTicker(patience)
+	defer tick.Stop()
+	for got := o.got.Load(); ; {
+		select {
+		case err = <-o.copied:
+			o.stop()
+			o.copied = nil
+			return err
+		case <-tick.C:
+			now := o.got.Load()
+			if now == got {
+				o.end()
+				return fmt.Errorf("its node did not send the rest within %s", patience)
+			}
+			got = now
+		}
+	}
 }
 
 // end stops copying the log of the pod.
 func (o *output) end() {
 	if o.copied != nil {
 		o.stop()
-		_ = o.finish()
+		<-o.copied
+		o.copied = nil
 	}
 }
 
@@ -89,6 +106,7 @@ func (o *output) copy(stream io.Reader, live bool) error {
 	inside, copied := false, false // inside: the last line was longer than the buffer, and continues
 	for {
 		line, err := in.ReadSlice('\n')
+		o.got.Add(int64(len(line)))
 		if !inside && len(line) > 0 {
 			stamp, text, _ := bytes.Cut(line, []byte(" "))
 			at, bad := time.Parse(time.RFC3339Nano, string(stamp))

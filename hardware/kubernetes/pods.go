@@ -203,7 +203,7 @@ func (l *podLife) follow(pod *api.Pod) {
 		return
 	}
 	if l.seen != "" { // the Job itself has replaced the last pod
-		_ = l.out.finish()
+		_ = l.out.finish(logPatience)
 		l.lost++
 		l.warnLost(nil)
 	}
@@ -279,13 +279,15 @@ func (e *Engine) resize(p *api.Pod, cores int) error {
 func (l *podLife) ended(now state) *launch.Fate {
 	p, e, pod := l.p, l.e, now.pod
 	t := pod.State().Terminated
+	patience := logPatience
 	if t != nil {
 		l.follow(pod) // if the program was so short that it was never seen running
+		patience = endPatience
 	}
-	unread := l.out.finish()
+	unread := l.out.finish(patience)
 	f := l.fate("")
 	f.At = l.out.ended(t, now.at)
-	if unread != nil && f.Output == nil {
+	if unread != nil && t != nil && f.Output == nil {
 		f.Output = fmt.Errorf("its output cannot be read: %w", unread)
 	}
 	if t != nil {
