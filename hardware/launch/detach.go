@@ -2,6 +2,9 @@ package launch
 
 import "fmt"
 
+// pausedCode is the code of warnings about programs that finish when they are paused.
+const pausedCode = "finished_at_pause"
+
 // detachedCode is the code of warnings about programs that end before programs which they have started.
 const detachedCode = "detached"
 

@@ -66,6 +66,23 @@ func TestASuspendedJobGoesOnElsewhere(t *testing.T) {
 	})
 }
 
+// A program that exits with status 0 when it is paused has finished by the job contract. A warning says so, since it may
+// have work left.
+func TestAProgramThatFinishesAtItsPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var codes []string
+		b := newBench([]Job{{Name: "a"}}, JobsOptions{Cluster: two, Grace: 10 * time.Second, Suspends: true,
+			Warn: func(_ int, code, _ string) { codes = append(codes, code) }})
+		defer b.Close()
+		must(t, b.Start(0, on(0)))
+		must(t, b.Pause(0))
+		b.begun[0].end <- Fate{Finished: true}
+		if n := b.next(t); n.State != scheduler.Finished || !slices.Equal(codes, []string{pausedCode}) {
+			t.Errorf("%+v with the warnings %q", n, codes)
+		}
+	})
+}
+
 // The resources of a suspended job become free when its programs have saved their work. Another job waits for that, but
 // only if it needs the same core, and no longer than the grace period.
 func TestOthersWaitForASuspendedJob(t *testing.T) {
