@@ -175,7 +175,7 @@ const (
 	// lookAgain is how often tfexp looks at waiting jobs if the engine gives no notice.
 	lookAgain = time.Minute
 	// mostLate is how long a placed job waits for the cores of jobs whose ends tfexp does not know yet.
-	mostLate = time.Minute
+	mostLate = 30 * time.Second
 )
 
 // NextWakeup and OnWakeup implement scheduler.TimedPolicy.
@@ -224,6 +224,10 @@ func (q *admission) Admit(v scheduler.View, do scheduler.Actions) error {
 		reason := "the cluster placed it on " + name
 		if q.waited[j] != "" {
 			reason += "; before, it waited: " + q.waited[j]
+		}
+		if since, is := q.late[j]; is && v.Now()-since > 2*time.Second {
+			reason += fmt.Sprintf("; the cluster placed it %.0f s earlier, when this hardware had no room: its run time is "+
+				"measured too short", (v.Now() - since).Seconds())
 		}
 		delete(q.late, j)
 		delete(q.waited, j)

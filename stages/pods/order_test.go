@@ -20,10 +20,10 @@ func (placing) Submit(int, string)                {}
 func (placing) Withdraw(int)                      {}
 func (placing) Placement(int) (int, bool, string) { return 0, true, "" }
 
-// A job that the cluster has placed where another still holds the cores starts when these are free; after a minute in vain
-// the run fails, and says what to do.
+// A job that the cluster has placed where another still holds the cores starts when these are free; after half a minute in
+// vain the run fails, and says what to do.
 func TestLatePlacement(t *testing.T) {
-	for length, want := range map[time.Duration]string{50 * time.Second: "", 70 * time.Second: "too little room for it"} {
+	for length, want := range map[time.Duration]string{20 * time.Second: "", 40 * time.Second: "too little room for it"} {
 		on := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 1}}}
 		jobs, work := make([]scheduler.Job, 2), make([]simulated.Scaling, 2)
 		for i := range jobs {
@@ -42,6 +42,9 @@ func TestLatePlacement(t *testing.T) {
 		_, err = r.Execute(t.Context())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("jobs of %s: %v", length, err)
+		}
+		if d := c.Decisions[len(c.Decisions)-1]; want == "" && !strings.Contains(d.Reason, "placed it 20 s earlier") {
+			t.Errorf("the reason of the last start: %q", d.Reason)
 		}
 		var starts []time.Duration
 		for _, e := range c.Events {
