@@ -36,7 +36,10 @@ func (a *app) command() *cobra.Command {
 		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       command.ThisBuild().Version,
+
+		PersistentPreRunE: command.NoneEmpty,
+
+		Version: command.ThisBuild().Version,
 	}
 	root.SetOut(show.Fold(a.Out))
 	root.SetErr(a.Err)

@@ -42,6 +42,19 @@ func DidYouMean(name string, candidates []string, fallback string) string {
 	return fallback
 }
 
+// NoneEmpty returns an error for an argument or a flag that is "", as where a shell has no value for a variable.
+func NoneEmpty(cmd *cobra.Command, args []string) (err error) {
+	if slices.Contains(args, "") && !strings.HasPrefix(cmd.Name(), cobra.ShellCompRequestCmd) {
+		return Usagef("leave it out, or give it a value", "an argument is empty")
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" {
+			err = Usagef("leave it out, or give it a value", "--%s is empty", f.Name)
+		}
+	})
+	return err
+}
+
 // wanted describes the values of flags, by the name of their type in pflag.
 var wanted = map[string]string{"bool": "true or false", "int": "a whole number", "int64": "a whole number",
 	"uint64": "a whole number from 0", "float64": "a number", "duration": "a duration, such as 90s or 1h30m"}
