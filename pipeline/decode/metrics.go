@@ -43,11 +43,9 @@ func groupings() []string {
 }
 
 func groupingsDoc() string {
-	var texts []string
-	for _, g := range measure.Groupings() {
-		texts = append(texts, fmt.Sprintf("`%q` (%s)", g.Name, g.Doc))
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(schema.Each(measure.Groupings(), func(g measure.Grouping) string {
+		return fmt.Sprintf("`%q` (%s)", g.Name, g.Doc)
+	}), ", ")
 }
 
 // listed formats names as a list of code: "`a`, `b`".

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -321,11 +322,7 @@ func (v *view) cells(e *record.Experiment) {
 	})
 	var units []table.Unit
 	for _, m := range metrics {
-		var values []float64
-		for _, c := range e.Cells {
-			values = append(values, m.Of(&c.Metrics))
-		}
-		u := table.UnitFor(m.Unit, values...)
+		u := table.UnitFor(m.Unit, schema.Each(e.Cells, func(c record.Cell) float64 { return m.Of(&c.Metrics) })...)
 		units = append(units, u)
 		v.Cells.Columns = append(v.Cells.Columns,
 			table.Column{Name: u.Label(m.Title), Kind: table.AsNumber, Metric: m.Name})

@@ -69,10 +69,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err != nil {
 		return err
 	}
-	answers := make([]string, 0, len(comparisons))
-	for _, c := range comparisons {
-		answers = append(answers, analysis.Comparison(e.Plan, c))
-	}
+	answers := schema.Each(comparisons, func(c record.ComparisonRow) string { return analysis.Comparison(e.Plan, c) })
 	thresholds, err := analysis.Thresholds(e)
 	if err != nil {
 		return err
