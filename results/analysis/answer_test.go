@@ -384,7 +384,7 @@ func TestLacking(t *testing.T) {
 func TestMeansOverOtherCells(t *testing.T) {
 	a := asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {40, 42, 41, 43}, "rr": {20, 22, 21, 90}}, []string{"fcfs", "rr"}, false,
 		false}
-	const note = "a change is over the pairs in which the same jobs finished"
+	const note = "a change is over the replicates of both sides in which the same jobs finished"
 	e := a.experiment()
 	if got := headline(t, e).Note; strings.Contains(got, note) {
 		t.Errorf("all jobs finished: %q", got)
