@@ -19,8 +19,8 @@ var detaching = []struct {
 	name string
 	by   *regexp.Regexp
 }{
-	{"nohup", regexp.MustCompile(`\bnohup\b[^\n]*&\s*(?:$|[\n;)"'\x60]|\w)`)},
-	{"screen -d -m", regexp.MustCompile(`\bscreen\s+(?:-\w+\s+(?:\w+\s+)?)*-(?:\w*d\w*m\w*|\w*m\w*d\w*|d\s+-m|m\s+-d)\b`)},
+	{"nohup", regexp.MustCompile(`\bnohup\b[^\n]*[^&>|<\n]&(?:\s*(?:$|[\n;)"'\x60])|[ \t]+\w)`)},
+	{"screen -d -m", regexp.MustCompile(`\bscreen\s+(?:-\w+\s+(?:[^-\s]\S*\s+)?)*-(?:\w*d\w*m\w*|\w*m\w*d\w*|d\s+-m|m\s+-d)\b`)},
 	{"tmux new-session -d", regexp.MustCompile(`\btmux\s+(?:-\S+\s+(?:\S+\s+)?)?(?:new|new-session)\s+` +
 		`(?:[^\n;]*\s)?-\w*d`)},
 	{"setsid", regexp.MustCompile(`\bsetsid\s+(?:-\S+\s+)*(?:-f|--fork)\b|\bsetsid\b[^\n]*[^&>|]&\s*(?:$|[\n;)"'])`)},
@@ -42,6 +42,12 @@ var detaching = []struct {
 	{"start-stop-daemon", regexp.MustCompile(`\bstart-stop-daemon\s(?:[^\n]*\s)?(?:-b|--background)\b`)},
 	{"daemonize", handedIn("daemonize")},
 	{"coproc", handedIn("coproc")},
+	{"ssh -f", regexp.MustCompile(`\bssh\s+(?:-\w+\s+)*-\w*f\w*\s`)},
+	{"pm2 start", handedIn(`pm2\s+start`)},
+	{"supervisorctl start", handedIn(`supervisorctl\s+(?:re)?start`)},
+	{"ray job submit --no-wait", regexp.MustCompile(`\bray\s+job\s+submit\s[^\n]*--no-wait\b`)},
+	{"tsp", handedIn("tsp")},
+	{"daemon", handedIn("daemon")},
 	{"disown", regexp.MustCompile(`\bdisown\b`)},
 }
 
@@ -59,7 +65,8 @@ func handedIn(command string) *regexp.Regexp {
 }
 
 // waits matches commands that wait for programs in the background, or for a submitted job.
-var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--wait\b|-W\b)|-sync\s+y|` +
+var waits = regexp.MustCompile(`(?m)(?:^|[;&|({'"]|\b(?:do|then|else))\s*wait(?:\s+[-$%"'\d]|\s*[;&|)}'"]|\s*$)|` +
+	`\bsystemd-run\s[^\n]*(?:--scope|--wait|--pipe|--pty|\s-[tP]\b)|\bsbatch\s[^\n]*(?:--wait\b|-W\b)|-sync\s+y|` +
 	`-W\s+block=true|\bbsub\s[^\n]*-K\b|` +
 	`\bcondor_wait\b|\btail\s[^\n]*--pid|\b(?:while|until)\b[^\n]*\b(?:squeue|qstat|bjobs|condor_q|pgrep|kill\s+-0)\b|` +
 	`docker\s+(?:wait|logs\s+-f)\b|kubectl\s+wait\b`)
@@ -70,6 +77,7 @@ var remarks = regexp.MustCompile(`(?m)(?:^|\s)#.*$`)
 // detaches returns the command in a shell script that starts another program and does not wait for it. It returns ""
 // if the script has no such command.
 func detaches(text string) string {
+	text = strings.ReplaceAll(text, "\\\n", " ")
 	if text = strings.TrimSpace(remarks.ReplaceAllString(text, "")); waits.MatchString(text) {
 		return ""
 	}
@@ -107,9 +115,13 @@ func startsOthers(j *launch.Job) string {
 	} else if len(j.Argv) > 0 {
 		by = detaches(strings.Join(j.Argv, " "))
 	}
-	for i := 0; by == "" && i < min(len(j.Argv), 2); i++ {
-		if text := script(j.Dir, j.Argv[i]); text != nil && isShell(j.Argv[i], text) {
+	for i := 0; by == "" && i < min(len(j.Argv), 3); i++ {
+		switch text := script(j.Dir, j.Argv[i]); {
+		case text == nil:
+		case isShell(j.Argv[i], text):
 			by = detaches(string(text))
+		case filepath.Ext(j.Argv[i]) == ".py":
+			by = handsOver(text)
 		}
 	}
 	if by == "" {
@@ -152,15 +164,48 @@ func detached(file string, raw []byte) string {
 	if isShell(file, raw) {
 		return detaches(string(raw))
 	}
-	for _, call := range shellCalls.FindAllSubmatch(raw, -1) {
-		if by := detaches(lists.Replace(string(call[1]))); by != "" {
-			return by
+	if by := handsOver(raw); by != "" {
+		return by
+	}
+	for _, d := range pythonDetaching {
+		if d.by.Match(raw) && !popenWaits.Match(raw) {
+			return d.name
 		}
 	}
 	if popens.Match(raw) && !popenWaits.Match(raw) {
 		return "subprocess.Popen"
 	}
 	return ""
+}
+
+// handsOver returns the command in a Python program that starts another program by a shell or a batch system and does
+// not wait for it; empty without one.
+func handsOver(raw []byte) string {
+	for _, call := range shellCalls.FindAllSubmatch(raw, -1) {
+		if by := detaches(lists.Replace(string(call[1]))); by != "" {
+			return by
+		}
+	}
+	if submits.Match(raw) && !results.Match(raw) {
+		return "submitit"
+	}
+	return ""
+}
+
+// Patterns of Python programs that submit jobs to Slurm by the package submitit, and wait for their results.
+var (
+	submits = regexp.MustCompile(`(?s)(?:import|from)\s+submitit\b.*\.(?:submit|map_array)\(`)
+	results = regexp.MustCompile(`\.results?\(|\.wait\(|\bas_completed\(`)
+)
+
+// pythonDetaching lists the calls of Python by which a program goes on without the one that started it.
+var pythonDetaching = []struct {
+	name string
+	by   *regexp.Regexp
+}{
+	{"os.fork", regexp.MustCompile(`(?s)^.*\bos\.fork\(.*\bos\.setsid\(|\bos\.fork\(.*\bos\._exit\(`)},
+	{"os.P_NOWAIT", regexp.MustCompile(`(?m)^[^#\n]*\bos\.spawn\w+\(\s*os\.P_NOWAIT`)},
+	{"daemon.DaemonContext", regexp.MustCompile(`(?m)^[^#\n]*\bDaemonContext\(`)},
 }
 
 // Patterns of Python programs: the first for starting another program, the second for waiting for it or reading its

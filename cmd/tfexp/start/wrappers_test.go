@@ -1,6 +1,13 @@
 package start
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+)
 
 // TestDetaches distinguishes commands that still run after a script ends from commands that the script waits for.
 func TestDetaches(t *testing.T) {
@@ -63,19 +70,35 @@ func TestDetaches(t *testing.T) {
 		"flux run python3 train.py":                                            "",
 		"sbatch -W run.sh":                                                     "",
 		"id=$(sbatch --parsable run.sh)\nwhile squeue -h -j $id | grep -q .; do sleep 30; done": "",
-		"srun python3 train.py":                                    "",
-		"docker compose up -d train":                               "docker compose up -d",
-		"docker-compose up -d":                                     "docker compose up -d",
-		"docker compose up":                                        "",
-		"systemctl --user start train.service":                     "systemctl start",
-		"start-stop-daemon --start --background --exec /bin/train": "start-stop-daemon",
-		"daemonize /usr/bin/python3 train.py":                      "daemonize",
-		"python3 train.py < input.txt & disown %1":                 "disown",
-		"if true; then\n  python3 train.py &\nfi\n":                "&",
-		"coproc python3 train.py":                                  "coproc",
-		"exec python3 train.py \"$@\"":                             "",
-		"# python3 train.py &\npython3 train.py":                   "",
-		"python3 train.py & tail --pid=$! -f /dev/null":            "",
+		"srun python3 train.py":                                               "",
+		"docker compose up -d train":                                          "docker compose up -d",
+		"docker-compose up -d":                                                "docker compose up -d",
+		"docker compose up":                                                   "",
+		"systemctl --user start train.service":                                "systemctl start",
+		"start-stop-daemon --start --background --exec /bin/train":            "start-stop-daemon",
+		"daemonize /usr/bin/python3 train.py":                                 "daemonize",
+		"python3 train.py < input.txt & disown %1":                            "disown",
+		"if true; then\n  python3 train.py &\nfi\n":                           "&",
+		"coproc python3 train.py":                                             "coproc",
+		"exec python3 train.py \"$@\"":                                        "",
+		"# python3 train.py &\npython3 train.py":                              "",
+		"nohup python3 train.py \\\n  --epochs 3 \\\n  > log 2>&1 &\necho $!": "nohup",
+		"nohup python3 train.py > log 2>&1\n":                                 "",
+		"nohup python3 train.py > log 2>&1 < /dev/null & disown; sleep 1":     "nohup",
+		"echo 'please wait'\nnohup python3 train.py > log &":                  "nohup",
+		"bash -c 'python3 a.py & wait'":                                       "",
+		"exec screen -L -Logfile out.log -dmS run bash -lc 'python train.py'": "screen -d -m",
+		"docker run --gpus all \\\n  --shm-size 8g \\\n  -d me/train":         "docker run -d",
+		"systemd-run --user --unit=train python train.py":                     "systemd-run",
+		"systemd-run --user --scope python train.py":                          "",
+		"systemd-run --wait --pipe python train.py":                           "",
+		"ssh -f node1 'cd w && python train.py'":                              "ssh -f",
+		"ssh node1 -- python train.py":                                        "",
+		"pm2 start train.py":                                                  "pm2 start",
+		"ray job submit --no-wait -- python train.py":                         "ray job submit --no-wait",
+		"ray job submit -- python train.py":                                   "",
+		"tsp python train.py":                                                 "tsp",
+		"python3 train.py & tail --pid=$! -f /dev/null":                       "",
 	} {
 		if got := detaches(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -86,19 +109,46 @@ func TestDetaches(t *testing.T) {
 // TestDetached finds such commands in Python programs.
 func TestDetached(t *testing.T) {
 	for source, want := range map[string]string{
-		"import os\nos.system('python3 train.py &')\n":                                            "&",
-		"import os\nos.system(\"nohup python3 train.py &\")\n":                                    "nohup",
-		"import subprocess\nsubprocess.Popen(['python3', 'train.py'])\n":                          "subprocess.Popen",
-		"import subprocess\np = subprocess.Popen(['python3', 'train.py'])\np.wait()\n":            "",
-		"import subprocess\nsubprocess.run(['sbatch', 'run.sh'])\n":                               "sbatch",
-		"import subprocess\nsubprocess.run(['sbatch', '--wait', 'run.sh'], check=True)\n":         "",
-		"import subprocess\nout = subprocess.check_output('sbatch run.sh', shell=True)\n":         "sbatch",
-		"import subprocess\nwith subprocess.Popen(['x'], stdout=-1) as p:\n    print(p.stdout)\n": "",
-		"import subprocess\nsubprocess.run(['python3', 'train.py'])\n":                            "",
+		"import os\nos.system('python3 train.py &')\n":                                                     "&",
+		"import os\nos.system(\"nohup python3 train.py &\")\n":                                             "nohup",
+		"import subprocess\nsubprocess.Popen(['python3', 'train.py'])\n":                                   "subprocess.Popen",
+		"import subprocess\np = subprocess.Popen(['python3', 'train.py'])\np.wait()\n":                     "",
+		"import subprocess\nsubprocess.run(['sbatch', 'run.sh'])\n":                                        "sbatch",
+		"import subprocess\nsubprocess.run(['sbatch', '--wait', 'run.sh'], check=True)\n":                  "",
+		"import subprocess\nout = subprocess.check_output('sbatch run.sh', shell=True)\n":                  "sbatch",
+		"import subprocess\nwith subprocess.Popen(['x'], stdout=-1) as p:\n    print(p.stdout)\n":          "",
+		"import subprocess\nsubprocess.run(['python3', 'train.py'])\n":                                     "",
+		"import os\npid = os.fork()\nif pid > 0:\n    os._exit(0)\nos.setsid()\n":                          "os.fork",
+		"import os\nos.spawnlp(os.P_NOWAIT, 'python', 'python', 'train.py')\n":                             "os.P_NOWAIT",
+		"import subprocess, sys\nsubprocess.Popen([sys.executable, 'train.py'], start_new_session=True)\n": "subprocess.Popen",
+		"import submitit\nex = submitit.AutoExecutor('logs')\njob = ex.submit(main)\n":                     "submitit",
+		"import submitit\nex = submitit.AutoExecutor('logs')\nprint(ex.submit(main).result())\n":           "",
 		"print('R & D')\n": "",
 	} {
 		if got := detached("x.py", []byte(source)); got != want {
 			t.Errorf("%q: %q, want %q", source, got, want)
+		}
+	}
+}
+
+// TestStartsOthers reads the programs of jobs that have ended.
+func TestStartsOthers(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"submit.py": "import subprocess\nsubprocess.run(['sbatch', 'run.sh'])\n",
+		"train.py":  "import subprocess\nboard = subprocess.Popen(['tensorboard'])\n",
+		"run.sh":    "docker run --gpus all \\\n  -d me/train\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for command, want := range map[string]string{
+		"python3 -u submit.py": "sbatch", "python3 train.py": "", "sh ./run.sh": "docker run -d", "bash -e ./run.sh": "docker run -d",
+	} {
+		said := startsOthers(&launch.Job{Argv: strings.Fields(command), Dir: dir})
+		if (said == "") != (want == "") || !strings.Contains(said, want) {
+			t.Errorf("%s: %q, want %q", command, said, want)
 		}
 	}
 }
