@@ -167,7 +167,7 @@ func (l *progressLines) take(r reading, now time.Time, tell report) {
 		l.single = r.epoch > l.running && (l.single && r.epoch > l.last.Epoch || l.running > 0 && l.inEpoch == 1)
 		r.inside = !l.single
 	}
-	if r.inside && r.epoch > 0 && r.epoch == l.running { // the values of an earlier line of the epoch
+	if r.epoch > 0 && r.epoch == l.running { // the values of an earlier line of the epoch
 		r.loss, r.accuracy = cmp.Or(r.loss, l.latest.loss), cmp.Or(r.accuracy, l.latest.accuracy)
 	}
 	if r.inside && r.epoch > 0 && !r.isLast() {

@@ -41,6 +41,9 @@ type linePattern struct {
 	bare *regexp.Regexp
 	// counts and batches report whether the pattern has such groups.
 	counts, batches bool
+	// plain reports whether the pattern names no validation: then the values of the training and of a validation are
+	// told apart by their names in the lines.
+	plain bool
 }
 
 // newPattern compiles a pattern of lines.
@@ -49,7 +52,7 @@ func newPattern(text string) (*linePattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &linePattern{full: full, bare: withoutLoss(text)}
+	p := &linePattern{full: full, bare: withoutLoss(text), plain: !ofValidation.MatchString(text)}
 	for _, name := range full.SubexpNames() {
 		p.counts = p.counts || isCount(name)
 		p.batches = p.batches || meaning(name) == groupBatch
@@ -121,6 +124,12 @@ type reading struct {
 // read matches a line; it returns nil if the line does not match. If the line has no loss, numpy scalars and tensors in
 // it are read as numbers.
 func (p *linePattern) read(re *regexp.Regexp, line string) *reading {
+	if resumes.MatchString(line) {
+		return nil
+	}
+	if clear := masked(line); p.plain && clear != line && re.MatchString(clear) {
+		line = clear
+	}
 	r := p.match(re, line)
 	if r != nil && r.loss != nil || !strings.Contains(line, "(") {
 		return r
@@ -131,6 +140,34 @@ func (p *linePattern) read(re *regexp.Regexp, line string) *reading {
 		}
 	}
 	return r
+}
+
+// resumes matches lines that name the epoch of a checkpoint, which has not been trained now.
+var resumes = regexp.MustCompile(`(?i)\b(?:load(?:ed|ing)|resum(?:ed?|ing)|restor(?:ed?|ing))\b.*\bepoch`)
+
+// Names of values in lines: of a validation, its loss, its accuracy, and the accuracy of the training. The last word is a
+// group.
+var (
+	ofValidation  = regexp.MustCompile(`(?i)val|test|dev`)
+	validLoss     = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:val|test|eval|dev)[a-z]*[ _/:.-]+(?:(?:set|avg|average|mean|total)[ _:]+)*(loss)`)
+	validAccuracy = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:val|test|eval|dev)[a-z]*[ _/:.-]+acc`)
+	trainAccuracy = regexp.MustCompile(`(?i)(?:^|[^a-z])train[a-z]*[ _/:.-]+(acc)`)
+)
+
+// masked returns a line of the same length without the name of the loss of a validation, and without the name of the
+// training's accuracy if the line also has the accuracy of a validation.
+func masked(line string) string {
+	out := []byte(line)
+	mask := func(name *regexp.Regexp) {
+		for _, at := range name.FindAllStringSubmatchIndex(line, -1) {
+			copy(out[at[2]:at[3]], "xxxx")
+		}
+	}
+	mask(validLoss)
+	if validAccuracy.MatchString(line) {
+		mask(trainAccuracy)
+	}
+	return string(out)
 }
 
 // match matches a line without replacing tensors; it returns nil if the line does not match.

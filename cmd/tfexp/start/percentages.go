@@ -9,7 +9,7 @@ import (
 // Patterns of calls that print progress, of names of accuracies in them, and of a factor of 100.
 var (
 	printed      = regexp.MustCompile(`(?i)` + printing)
-	counted      = regexp.MustCompile(`(?i)epoch|step|iter`)
+	counted      = regexp.MustCompile(`(?i)\b(?:epoch|(?:global_|train_)?step|iter(?:ation)?)(?:_num|_idx|_no|_i)?s?\b`)
 	losses       = regexp.MustCompile(`(?i)loss`)
 	accuracies   = regexp.MustCompile(`(?i)[a-z_]*acc(?:uracy)?(?:_[a-z]+)?\b`)
 	timesHundred = regexp.MustCompile(`(?i)acc(?:uracy)?(?:_[a-z]+)?["'\])]*\s*\*\s*100\b|\b100(?:\.0*)?\s*\*\s*` +
@@ -48,27 +48,22 @@ func inPercent(source []byte, calls []string) bool {
 	return found
 }
 
-// Parts of patterns for values in lines of their own. A line with the loss of a validation does not match.
+// Parts of patterns for values in separate lines. A line with the loss of a validation does not match.
 const (
-	correctOf   = `(?:\d+/\d+\s*\(\s*)?` // 98/100 (98%)
-	ownLoss     = `^(?i:(?:.*[|:\]>])?\s*(?:(?:train[a-z]*|set|avg|average|mean|running|total|epoch|batch)[ _/:-]+)*` + lossWord + `)`
+	correctOf = `(?:\d+/\d+\s*\(\s*)?` // 98/100 (98%)
+	ownLoss   = `^(?i:(?:.*[|:\]>])?\s*(?:(?:train[a-z]*|set|avg|average|mean|running|total|epoch|batch)[ _/:-]+)*` + lossWord +
+		`(?:.*[^a-z]` + accName + `(?P<accuracy3>` + number + `))?)`
 	ownAccuracy = `^(?i:(?:.*[^a-z])?` + accName + correctOf + `(?P<accuracy2>` + number + `))`
 	ownBar      = `^.*?%\|.*\|\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+) \[`
 )
 
-// Names of values of the training and of a validation in a call that prints both.
-var (
-	trainLoss = regexp.MustCompile(`(?i)train[a-z]*[ _/:-]+(?:\w+[ _/:-]+)*loss`)
-	firstLoss = regexp.MustCompile(`(?i)\b(?:val|test|eval|dev)[a-z]*[ _/:-]+(?:\w+[ _/:-]+)*loss`)
-)
-
 // separated returns the lines of a style that reads loss and accuracy behind a count, for a program that prints them in
-// other places: in lines of their own, the accuracy before the loss, or values of a validation before the training's.
+// other places: in separate lines, or the accuracy before the loss.
 func (s progressStyle) separated(source []byte) string {
 	with := func(call string, parts ...*regexp.Regexp) bool {
 		return !slices.ContainsFunc(parts, func(part *regexp.Regexp) bool { return !part.MatchString(call) })
 	}
-	var beside, apart []string // the calls that print an accuracy or a loss beside a count, and apart from it
+	var beside, apart []string // calls that print an accuracy or a loss with a count, and without one
 	header := false
 	for _, call := range printCalls(source) {
 		value := with(call, losses) || with(call, accuracies)
@@ -84,26 +79,23 @@ func (s progressStyle) separated(source []byte) string {
 	has := func(calls []string, part *regexp.Regexp) bool {
 		return slices.ContainsFunc(calls, func(call string) bool { return with(call, part) })
 	}
-	lines, own := s.lines, `|`+ownAccuracy
+	lines, own, other := s.lines, `|`+ownAccuracy, `|`+ownLoss
 	if inPercent(source, beside) {
 		lines = strings.Replace(lines, "P<accuracy>", "P<percent>", 1)
 	}
 	if inPercent(source, apart) {
-		own = strings.Replace(own, "P<accuracy2>", "P<percent2>", 1)
+		own, other = strings.Replace(own, "P<accuracy2>", "P<percent2>", 1), strings.Replace(other, "P<accuracy3>", "P<percent3>", 1)
 	}
-	placed := strings.Contains(s.lines, accuracy) // in a line of its own, not in a bar or a dictionary
+	placed := strings.Contains(s.lines, accuracy) // the accuracy is in the same line, not in a bar or a dictionary
 	switch {
 	case s.steps:
 	case placed && len(beside) == 0 && header && has(apart, losses):
 		begin, _, _ := strings.Cut(s.lines, `(?i:(?:.*?`)
-		return `^.*?` + begin + `|` + ownBar + own + `|` + ownLoss
+		return `^.*?` + begin + `|` + ownBar + other + own
 	case (!placed || !has(beside, accuracies)) && has(apart, accuracies):
 		return `^.*?` + lines + own
 	}
 	for _, call := range beside {
-		if with(call, trainLoss, firstLoss) && firstLoss.FindStringIndex(call)[0] < trainLoss.FindStringIndex(call)[0] {
-			lines = strings.Replace(lines, lossName, `train[a-z]*[ _/:-]+(?:\w+[ _/:-]+)*`+lossWord, 1)
-		}
 		names := accuracies.FindAllStringIndex(call, -1)
 		if first := losses.FindStringIndex(call); len(names) > 0 && first != nil && names[len(names)-1][0] < first[0] {
 			lines = behindAccuracy(lines)

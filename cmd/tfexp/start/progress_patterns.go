@@ -9,13 +9,14 @@ import (
 // Parts of patterns: a number, the loss of the training, and an accuracy (a fraction, or percent). The loss and the
 // accuracy are optional: lines without them match as well.
 const (
-	number      = `[0-9.eE+-]+`
-	loss        = `(?:.*?` + lossName + `)?`
-	lossName    = `[^a-z_](?:(?:train[a-z]*|avg|average|mean|running|total|epoch|batch)[ _/:-]+)*` + lossWord
-	lossWord    = `loss(?:_epoch|_step| is)?(?: ?\(\w+\))?[^0-9a-z.+-]+(?:tensor\()?(?P<loss>[+-]?` + number + `)`
-	accuracy    = `(?:.*[^a-z]` + accName + `(?P<accuracy>` + number + `))?`
-	barAccuracy = `[^a-z](?:val|valid|test|eval)[_/]acc(?:uracy)?(?:_epoch)?[:=]\s*`
-	accName     = `acc(?:uracy)?(?: is)?[^0-9a-z.+-]+`
+	number             = `[0-9.eE+-]+`
+	loss               = `(?:.*?` + lossName + `)?`
+	lossName           = `[^a-z_](?:(?:train[a-z]*|avg|average|mean|running|total|epoch|batch)[ _/:-]+)*` + lossWord
+	lossWord           = `loss(?:_epoch|_step| is)?(?: ?\(\w+\))?[^0-9a-z.+-]+(?:tensor\()?(?P<loss>[+-]?` + number + `)`
+	accuracy           = `(?:.*[^a-z]` + accName + `(?P<accuracy>` + number + `))?`
+	dictionaryAccuracy = `(?:.*["'](?:val_|eval_|test_)?acc(?:uracy)?["']:\s*["']?(?P<accuracy>` + number + `))?`
+	barAccuracy        = `[^a-z](?:val|valid|test|eval)[_/]acc(?:uracy)?(?:_epoch)?[:=]\s*`
+	accName            = `acc(?:uracy)?(?: is)?[^0-9a-z.+-]+`
 )
 
 // catboostWork matches the names of CatBoost for the number of trees.
@@ -259,14 +260,18 @@ var progressStyles = []progressStyle{
 			`\bfor\s+epoch\s+in\s+(?:range|trange|tqdm)\(`}, either: true,
 		lines: `["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*(?P<epoch0>[0-9]+)|` +
 			`["']epoch["']:\s*(?P<epoch02>[0-9]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` + number +
-			`))?`,
+			`))?` + dictionaryAccuracy,
 	},
 	{ // dictionaries: {"epoch": 1, "loss": 0.5}
 		by: []string{printing + `(?:str\(|json\.dumps\()?\{[^}]*["']epoch["'][^}]*\}`},
 		lines: `["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*["']?(?P<epoch>[` +
 			`0-9.]+)|` +
 			`["']epoch["']:\s*["']?(?P<epoch2>[0-9.]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` +
-			number + `))?`,
+			number + `))?` + dictionaryAccuracy,
+	},
+	{ // 1/8: train/loss=0.5, and [1/8] loss=0.5
+		by: []string{`(?i)` + printing + `f?["']\[?\{\s*(?:epoch|ep|e)\b[^}]*\}\s?/\s?\{`}, either: true,
+		lines: `(?:^|[^\w.]\s*)(?P<epoch0>[0-9]+)\s?/\s?[0-9]+\b(?i:` + loss + accuracy + `)`,
 	},
 	{ // structlog: epoch=1 train_loss=0.5, and {"epoch": 1, "train_loss": 0.5}
 		by: []string{`\.(?:info|msg|debug)\(\s*f?["'][^"'{%]*["']\s*,[^)]*\bepoch\s*=\s*epoch\b`}, either: true,
@@ -302,7 +307,7 @@ var (
 	fromZero = regexp.MustCompile(`range\(|enumerate\(`)
 	fromOne  = regexp.MustCompile(`(?i)epoch\W{0,6}\w+\s*\+\s*1|(?:str|format|%)\s*\(\s*epoch\s*\+\s*1|["'],\s*epoch\s*\+\s*1` +
 		`|\bfor\s+(?:\w*ep\w*|[a-z])\b[^\n]*(?:range\(\s*1\s*,|start\s*=\s*1\b)|range\(\s*1\s*,[^\n]*epoch` +
-		`|range\([^)\n]*epochs?\s*\+\s*1\s*\)` +
+		`|\[?\{\s*(?:epoch|ep|e)\s*\+\s*1\s*\}\s?/|range\([^)\n]*epochs?\s*\+\s*1\s*\)` +
 		`|(?i:epoch)[^\n]*["']\s*(?:%\s*\(?|\.format\()\s*\w+\s*\+\s*1\b`) // the first value of a format
 )
 

@@ -198,7 +198,7 @@ var (
 	results = regexp.MustCompile(`\.results?\(|\.wait\(|\bas_completed\(`)
 )
 
-// pythonDetaching lists the calls of Python by which a program goes on without the one that started it.
+// pythonDetaching lists calls of Python that start a program which outlives its parent.
 var pythonDetaching = []struct {
 	name string
 	by   *regexp.Regexp
