@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -37,6 +38,9 @@ var permissions = []permission{
 	{verbs: "list", resource: "pods", cluster: true, optional: "pods of other namespaces are not counted as load of nodes"},
 }
 
+// loginHint is the remedy for credentials that the server refuses.
+const loginHint = "log in to your cluster again; kubectl auth whoami shows whether that worked"
+
 // doctorLimit is how long doctor waits for a cluster.
 const doctorLimit = 10 * time.Second
 
@@ -61,7 +65,11 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 	k = k.patient(2 * time.Second)
 	var version struct{ GitVersion string }
 	if err := k.Do(ctx, api.Call{Verb: "get", Path: "/version"}, &version); err != nil {
-		return warn(err.Error(), "kubectl cluster-info shows whether the server can be reached")
+		hint := "kubectl cluster-info shows whether the server can be reached"
+		if api.Refused(err, http.StatusUnauthorized) {
+			hint = loginHint
+		}
+		return warn(err.Error(), hint)
 	}
 	lacks, less, err := k.missing(ctx)
 	if err != nil {

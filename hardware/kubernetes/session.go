@@ -259,7 +259,7 @@ func Unavailable(err error) error {
 	case api.Refused(err, http.StatusForbidden):
 		hint = "tfexp doctor lists the permissions that the engine needs; docs/kubernetes.md has a file with them"
 	case api.Refused(err, http.StatusUnauthorized):
-		hint = "log in to your cluster again; kubectl auth whoami shows whether that worked"
+		hint = loginHint
 	}
 	return &engine.Unavailable{Engine: Name, Err: err, Hint: hint}
 }
