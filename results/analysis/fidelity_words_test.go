@@ -41,7 +41,7 @@ func TestAccuracyInWords(t *testing.T) {
 func TestAccuracyExplained(t *testing.T) {
 	row := record.AccuracyRow{Model: "m", Runs: 8, MeanAbs: 26, SD: math.NaN(), Coverage: 0.9, Level: 0.9, Machine: 22}
 	const want = "The model m was off by 26% on average over 8 real runs; the machine's own speed between samples and runs " +
-		"explains 22 of it. 90% of the runs fell inside the 90% interval."
+		"explains 22 points of it. 90% of the runs fell inside the 90% interval."
 	if got := AccuracySentence(row); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -22,6 +22,12 @@ func PrintScreen(w io.Writer, results *Folder, width int) error {
 	if v.trouble != nil {
 		return v.trouble
 	}
+	if v.chosen < len(v.all) { // the answer, which the screen reads in the background
+		x := &v.all[v.chosen]
+		if dir, err := results.Path(x.Name); err == nil && x.Answer == nil && x.Finished+x.Failed > 0 {
+			x.Answer = readHeadline(dir)
+		}
+	}
 	const height = 40
 	rows := v.draw(width, height)
 	_, err := fmt.Fprintln(w, strings.Join(rows[:len(rows)-1], "\n")) // without the line about keys

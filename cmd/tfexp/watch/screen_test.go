@@ -26,6 +26,22 @@ func begun(t *testing.T) *WrittenRun {
 	return run
 }
 
+// The printed screen has the answer so far, though nothing waits for it on a terminal.
+func TestPrintedScreenHasTheAnswer(t *testing.T) {
+	run := BeginRun(t)
+	run.Start("p-r1")
+	for job := range 2 {
+		run.Event(scheduler.Arrive, job, nil)
+		run.Event(scheduler.Start, job, scheduler.CoreSet{{Lo: int32(job), Hi: int32(job) + 1}})
+		run.Event(scheduler.Finish, job, nil)
+	}
+	run.Finish()
+	var out bytes.Buffer
+	if err := PrintScreen(&out, NewFolder(run.Results), 100); err != nil || !strings.Contains(out.String(), "So far, with 1 of 2 cells: ") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
 // The screen fits every terminal with at least 20 columns and 5 rows, for any names.
 func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	m := &screenModel{results: NewFolder(begun(t).Results)}
