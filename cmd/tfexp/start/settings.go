@@ -37,7 +37,7 @@ var (
 	plainKey = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 )
 
-// settingsOf returns the options that a program reads by argparse, click or absl, without the option for its epochs or
+// settingsOf returns the options that a program reads by argparse, click, absl, or its parameters, without the option for its epochs or
 // steps (work).
 func settingsOf(raw []byte, work string) []Setting {
 	var list []Setting
@@ -46,6 +46,13 @@ func settingsOf(raw []byte, work string) []Setting {
 		args := arguments(source[at[1]:])
 		s, ok := settingOf(args, strings.Contains(source[at[0]:at[1]], "DEFINE"))
 		if ok && s.Option != work && !slices.ContainsFunc(list, func(o Setting) bool { return o.Name == s.Name }) {
+			list = append(list, s)
+		}
+	}
+	for _, o := range parameters(raw) {
+		s := Setting{Name: o.name, Option: o.option}
+		known := func(other Setting) bool { return other.Name == s.Name }
+		if o.option != work && s.around(o.value, o.kind) && !slices.ContainsFunc(list, known) {
 			list = append(list, s)
 		}
 	}

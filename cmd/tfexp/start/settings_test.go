@@ -136,3 +136,28 @@ func TestDetachedPrograms(t *testing.T) {
 		}
 	}
 }
+
+// TestParameters finds the options that libraries make of parameters and fields, and the option for the amount of work.
+func TestParameters(t *testing.T) {
+	for source, want := range map[string]string{
+		"import typer\napp = typer.Typer()\n@app.command()\ndef main(epochs: int = 3, lr: float = 1e-3, batch_size: int = typer.Option(32, help='(b)')):\n    pass\n":             "--epochs 3 --lr --batch-size",
+		"import fire\ndef train(lr: float = 0.1, batch_size=32, num_epochs=4):\n    pass\nclass Net:\n    def __init__(self, hidden=64):\n        pass\nfire.Fire(train)\n":       "--num_epochs 4 --lr --batch_size",
+		"import tyro\n@dataclass\nclass Args:\n    lr: float = 3e-4\n    num_epochs: int = 5\n    hidden_size: int = 128\n\nargs = tyro.cli(Args)\n":                              "--num-epochs 5 --lr --hidden-size",
+		"@dataclass\nclass ModelArgs:\n    hidden: int = field(default=64, metadata={'help': 'x'})\n    dropout: float = 0.1\nHfArgumentParser((ModelArgs, TrainingArguments))\n": "--num_train_epochs 10 --hidden --dropout",
+		"@dataclass\nclass Config:\n    lr: float = 0.1\n":                                                           " 10",
+		"from absl import flags\nflags.DEFINE_integer('num_epochs', 6, 'n')\nflags.DEFINE_float('lr', 1e-3, 'lr')\n": "--num_epochs 6 --lr",
+	} {
+		p := start.InspectProgram("train.py", []byte(source))
+		got := fmt.Sprint(p.Option, " ", p.Work)
+		for _, s := range p.Settings {
+			got += " " + s.Option
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", source, got, want)
+		}
+	}
+	p := start.InspectProgram("train.py", []byte("import sys, yaml\ncfg = yaml.safe_load(open(sys.argv[1]))\n"))
+	if said := strings.Join(p.OpenQuestions(), " "); !strings.Contains(said, "add sys.argv[1] to command") {
+		t.Errorf("a program with an argument by number: %q", said)
+	}
+}

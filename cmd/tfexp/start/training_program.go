@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,9 +69,9 @@ const (
 // unitPatterns find a number of epochs or steps in a source.
 type unitPatterns struct {
 	option, preset, setting, passed *regexp.Regexp
-	// An environment variable in Python and in a shell, an option by absl, and a parameter of a function for Fire, and
-	// the value of an option in a shell.
-	variable, flag, parameter, given *regexp.Regexp
+	// An environment variable in Python and in a shell, an option by absl, the value of an option in a shell, and the
+	// name alone.
+	variable, flag, given, name *regexp.Regexp
 	// As the first argument, in Python and in a shell, where it may have a default.
 	first *regexp.Regexp
 }
@@ -82,24 +83,25 @@ func patternsOf(names, short string) unitPatterns {
 		setting: regexp.MustCompile(`(?mi)^\s*(` + names + `)(?:\s*:\s*int)?\s*=\s*([1-9][\d_]*)`),
 		variable: regexp.MustCompile(`(?i)(?:environ(?:\.get\(|\[)|getenv\()\s*["'](` + names + `)["'](?:\s*,\s*["']?(\d+))?|` +
 			`\$\{(` + names + `):?[-=](\d+)\}`),
-		flag:      regexp.MustCompile(`\bDEFINE_integer\(\s*["'](` + names + `)["']`),
-		parameter: regexp.MustCompile(`\bdef \w+\([^)]*\b(` + names + `)\b[^)]*\)`),
-		given:     regexp.MustCompile(`\s--(?:` + names + `)[ =](\d+)\b`),
-		passed:    regexp.MustCompile(`\b(?:` + names + `)(?:\s*:\s*int)?\s*=\s*([1-9][\d_]*)`),
+		flag:   regexp.MustCompile(`\bDEFINE_integer\(\s*["'](` + names + `)["']\s*,\s*(\d+)?`),
+		name:   regexp.MustCompile(`^(?:` + names + `)$`),
+		given:  regexp.MustCompile(`\s--(?:` + names + `)[ =](\d+)\b`),
+		passed: regexp.MustCompile(`\b(?:` + names + `)(?:\s*:\s*int)?\s*=\s*([1-9][\d_]*)`),
 		first: regexp.MustCompile(`(?mi)(?:` + names + `)\s*=\s*int\(\s*sys\.argv\[1\]|` +
 			`(?:` + names + `)["']?[ =]+["']?\$(?:\{1(?::-(\d+))?\}|1\b)`),
 	}
 }
 
 var (
-	inEpochs = patternsOf(epochs, `|-e`)
-	inSteps  = patternsOf(steps, ``)
-	fire     = regexp.MustCompile(`\bfire\.Fire\(`)
-	looped   = regexp.MustCompile(`\bfor\s+\w*ep\w*\s+in\s+(?:tqdm\()?t?range\((\d+)\)`)
-	argument = regexp.MustCompile(`\.add_argument\(\s*(?:["']-\w["']\s*,\s*)?["']([\w-]+)["']([^()]*)`)
-	optional = regexp.MustCompile(`nargs\s*=\s*["'][?*]|default\s*=`)
-	required = regexp.MustCompile(`required\s*=\s*True`)
-	reports  = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
+	inEpochs          = patternsOf(epochs, `|-e`)
+	inSteps           = patternsOf(steps, ``)
+	trainingArguments = regexp.MustCompile(`\b(?:HfArgument|Trl)Parser\([^)]*\b(?:Seq2Seq)?TrainingArguments\b`)
+	byNumber          = regexp.MustCompile(`(?m)^[^#\n]*\bsys\.argv\[([1-9])\]`)
+	looped            = regexp.MustCompile(`\bfor\s+\w*ep\w*\s+in\s+(?:tqdm\()?t?range\((\d+)\)`)
+	argument          = regexp.MustCompile(`\.add_argument\(\s*(?:["']-\w["']\s*,\s*)?["']([\w-]+)["']([^()]*)`)
+	optional          = regexp.MustCompile(`nargs\s*=\s*["'][?*]|default\s*=`)
+	required          = regexp.MustCompile(`required\s*=\s*True`)
+	reports           = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
 )
 
 // eventFiles matches programs that write TensorBoard's event files, or send values to a tracker that can.
@@ -172,12 +174,19 @@ func InspectProgram(shown string, raw []byte) TrainingProgram {
 	if m := unit.option.FindSubmatch(raw); m != nil {
 		p.Option = string(m[1])
 	}
+	preset := "" // the number in a parameter of the program
 	switch m := unit.variable.FindSubmatch(raw); {
 	case p.Option != "":
 	case unit.flag.Match(raw):
 		p.Option = "--" + string(unit.flag.FindSubmatch(raw)[1])
-	case fire.Match(raw) && unit.parameter.Match(raw):
-		p.Option = "--" + string(unit.parameter.FindSubmatch(raw)[1])
+	case slices.ContainsFunc(parameters(raw), func(o parameter) bool { return unit.name.MatchString(o.name) }):
+		for _, o := range parameters(raw) {
+			if unit.name.MatchString(o.name) {
+				p.Option, preset = o.option, o.value
+			}
+		}
+	case !p.Steps && trainingArguments.Match(raw):
+		p.Option = "--num_train_epochs"
 	case m != nil:
 		p.Variable = string(m[1]) + string(m[3])
 	}
@@ -192,19 +201,25 @@ func InspectProgram(shown string, raw []byte) TrainingProgram {
 			p.Arguments = append(p.Arguments, name)
 		}
 	}
+	if m := byNumber.FindSubmatch(raw); m != nil && !p.First && !bytes.Contains(raw, []byte("len(sys.argv)")) {
+		p.Arguments = append(p.Arguments, "sys.argv["+string(m[1])+"]")
+	}
 	if m := unit.setting.FindSubmatch(raw); m != nil {
 		p.Fixed = string(m[1])
 	}
 	p.Work = standard
-	for _, from := range []*regexp.Regexp{unit.preset, unit.variable, unit.setting, unit.first, unit.passed, unit.given, looped} {
+	for _, from := range []*regexp.Regexp{unit.preset, unit.flag, unit.variable, unit.setting, unit.first, unit.passed, unit.given, looped} {
 		if m := from.FindSubmatch(raw); m != nil {
-			text := string(cmp.Or(string(m[len(m)-1]), string(m[max(len(m)-3, 1)])))
+			text := cmp.Or(string(m[len(m)-1]), string(m[max(len(m)-3, 1)]))
 			n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 			if err == nil && n > 0 && n <= schema.MaxEpochs {
 				p.Work = n
 				break
 			}
 		}
+	}
+	if n, err := strconv.Atoi(strings.ReplaceAll(preset, "_", "")); err == nil && n > 0 && n <= schema.MaxEpochs {
+		p.Work = n
 	}
 	p.Detached = detached(shown, raw)
 	p.Settings = settingsOf(raw, p.Option)
