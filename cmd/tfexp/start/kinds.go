@@ -85,6 +85,20 @@ var otherLogs = []otherLog{
 		"the history of HTCondor", condorTable, false},
 	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+COMPLETED`), "what condor_history of " +
 		"HTCondor prints", condorTable, false},
+	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+PRI|^OWNER\s+BATCH_NAME\s`), "what condor_q of HTCondor " +
+		"prints, the current jobs", "take the history instead: " + condorTable, false},
+	{regexp.MustCompile(`(?m)^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\s+[A-Z]\s+(?:Job|enqueuing|user=)`), "what tracejob of PBS or Torque prints, one job",
+		"take the accounting log of all jobs instead, in server_priv/accounting, and write each E record as a row", false},
+	{regexp.MustCompile(`"COMMAND"\s*:\s*"(?:bjobs|bhist)"`), "JSON of bjobs of LSF",
+		"write each of its RECORDS as a row: submit, start and end from SUBMIT_TIME, START_TIME and FINISH_TIME", false},
+	{regexp.MustCompile(`(?m)^Job id\s+S\s+User\s+Duration\s`), "what oarstat of OAR prints, the current jobs",
+		"write each job of  oarstat --gantt FROM,TO -J  as a row: submit, start and end from submissionTime, startTime and stopTime", false},
+	{regexp.MustCompile(`(?m)^\s*JOBID\s+USER\s+NAME\s+ST\s+NTASKS\s`), "what flux jobs prints",
+		"print it again with  flux jobs -a -o '{id},{t_submit},{t_run},{t_cleanup},{ncores},{ngpus},{username}'  under the names job, " +
+			"submit, start, end, cpus, gpus, user", true},
+	{regexp.MustCompile(`(?m)^(?:NAMESPACE\s+)?NAME\s+(?:READY|STATUS|COMPLETIONS)\s.*\bAGE\b`), "what kubectl get prints",
+		"it has no times of start and end: print it again with  -o json, and write a row for each pod: submit from " +
+			"metadata.creationTimestamp, start from status.startTime", true},
 	{regexp.MustCompile(`(?m)^(?:Job id\s+Name\s+User\s|Job Id: \S+\s*\n\s+Job_Name = )`), "what qstat of PBS or " +
 		"Torque prints, the current jobs",
 		"take the accounting log instead, in server_priv/accounting, and write each E record as a row", false},

@@ -142,3 +142,20 @@ func TestJSONOfSacct(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestCurrentJobs names lists of current jobs, which have no times of their ends.
+func TestCurrentJobs(t *testing.T) {
+	for head, want := range map[string]string{
+		"-- Schedd: h : <1.2.3.4:9618?...\n ID      OWNER            SUBMITTED     RUN_TIME ST PRI SIZE CMD\n": "condor_q",
+		"OWNER BATCH_NAME      SUBMITTED   DONE   RUN    IDLE  TOTAL JOB_IDS\n":                                "condor_q",
+		"Job: 12.pbs01\n\n03/01/2025 10:00:00  S    Job Queued at request of u1@h, owner = u1@h\n":             "tracejob",
+		"{\"COMMAND\":\"bjobs\",\"JOBS\":1,\"RECORDS\":[]}\n":                                                  "JSON of bjobs",
+		"Job id    S User     Duration   System message\n--------- - --------\n":                               "oarstat",
+		"       JOBID USER     NAME       ST NTASKS NNODES     TIME INFO\n":                                    "flux jobs",
+		"NAME      READY   STATUS      RESTARTS   AGE\ntrain-0   0/1     Completed   0          10m\n":         "kubectl get",
+	} {
+		if got := otherKind([]byte(head)); !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", head, got, want)
+		}
+	}
+}
