@@ -442,14 +442,13 @@ func (m *clusterModel) partition(l settingsLine) {
 	if usual > 0 {
 		add("default_time", duration(usual))
 	}
-	for _, x := range [][2]string{{"PriorityTier", "tier"}, {"PriorityJobFactor", "factor"}, {"MaxNodes", "max_nodes"}} {
-		standard := 1
-		if x[1] == "max_nodes" {
-			standard = 0
-		}
-		if n := m.whole(l, x[0], m.whole(l, "Priority", standard)); n != standard && (n > 0 || x[1] != "max_nodes") {
+	for _, x := range [][2]string{{"PriorityTier", "tier"}, {"PriorityJobFactor", "factor"}} {
+		if n := m.whole(l, "Priority", m.whole(l, x[0], 1)); n != 1 { // Priority counts for both, as in Slurm
 			add(x[1], fmt.Sprint(n))
 		}
+	}
+	if n := m.whole(l, "MaxNodes", 0); n > 0 {
+		add("max_nodes", fmt.Sprint(n))
 	}
 	if mode := m.mode(l, "PreemptMode"); mode != "" {
 		add("preempt_mode", strconv.Quote(mode))

@@ -173,6 +173,11 @@ func TestForms(t *testing.T) {
 		{"enforcement", node + part + "PriorityType=priority/multifactor\nPriorityWeightFairshare=1\nAccountingStorageEnforce=\"associations limits\"\n",
 			[]string{"weight_fair_share = 1"}, []string{"charge"}},
 		{"no end by limits", node + part + "OverTimeLimit=UNLIMITED\n", []string{`over_limit = "8760h1m30s"`}, nil},
+		{"priorities of partitions", node + "PartitionName=a Nodes=ALL Priority=10\nPartitionName=b Nodes=ALL Priority=5 PriorityTier=7 PriorityJobFactor=3\n" +
+			"PartitionName=c Nodes=ALL PriorityTier=7 MaxNodes=2\nPartitionName=d Nodes=ALL Priority=1 MaxNodes=UNLIMITED\n",
+			[]string{`partition "a" { tier = 10 factor = 10 }`, `partition "b" { tier = 5 factor = 5 }`, `partition "c" { tier = 7 max_nodes = 2 }`,
+				`partition "d" { }`}, nil},
+		{"one mistake once", node + "PartitionName=a Nodes=ALL DefaultTime=NONE\n", []string{"error: slurm.conf:5: DefaultTime: \"NONE\" is no time"}, []string{"more line"}},
 		{"modes", node + part + "PreemptType=preempt/qos\nPreemptMode=CHECKPOINT\n", []string{"slurm.conf:7: PreemptMode=checkpoint: the default"}, nil},
 		{"the output of scontrol", "Configuration data as of 2026-01-01T00:00:00\nBOOT_TIME               = 2026-01-01T00:00:00\n" + node,
 			[]string{"error: slurm.conf:4: this is the output of  scontrol show config"}, []string{"BOOT_TIME"}},

@@ -133,7 +133,7 @@ func TestWrongInput(t *testing.T) {
 		{"user without account", conf, "Account|User|Share\nbiology|bob|1\n", "",
 			`assoc.txt:2: the user "bob" is in the account "biology", which no line before describes`},
 		{"not a table", conf, "hello\n", "", "this is no table of sacct or sacctmgr"},
-		{"another configuration", conf, conf, "", "assoc.txt:1: this is a second slurm.conf: name one slurm.conf"},
+		{"another configuration", conf, conf, "", "assoc.txt:1: this is a second slurm.conf: leave it out, or add its lines to slurm.conf by  Include assoc.txt"},
 		{"tables first", jobs, "", "", "slurm.conf:1: this is a table of sacct or sacctmgr: name the slurm.conf of the " +
 			"controller first"},
 		{"no text", conf + "\x00\n", "", "", "slurm.conf: it is not text: byte "},

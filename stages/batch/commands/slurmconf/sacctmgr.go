@@ -2,6 +2,7 @@ package slurmconf
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +61,8 @@ func readTables(m *clusterModel, t *sacctmgrOutput, path string) error {
 		case r.kind == "qos":
 			r.addQOS(fields)
 		case strings.Contains(text, "=") && !strings.Contains(text, "|"):
-			m.problem(r.at, "this is a second slurm.conf: name one slurm.conf, then the tables of sacct and sacctmgr")
+			m.problem(r.at, "this is a second slurm.conf: leave it out, or add its lines to slurm.conf by  Include %s",
+				filepath.Base(path))
 			r.kind = "other"
 		case slurm.FixedWidth(text):
 			m.problem(r.at, "%v", slurm.ErrFixedWidth)

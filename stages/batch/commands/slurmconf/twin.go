@@ -128,7 +128,12 @@ func join(problems []error) error {
 		}
 		return datafile.KindOf(p)
 	}
+	said := map[string]bool{}
 	for _, p := range problems {
+		if said[p.Error()] {
+			continue
+		}
+		said[p.Error()] = true
 		others[kind(p)]++
 		if others[kind(p)] == 1 {
 			shown = append(shown, p)
