@@ -31,7 +31,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 		head []string
 		job  map[string]string
 		read = queueReader{left: map[string]int{}, throttles: map[string]int{}, limits: map[string]forecast.Limit{},
-			unmet: map[string][]string{}, over: map[string]bool{}}
+			unmet: map[string][]string{}, over: map[string]bool{}, names: map[string]bool{}}
 		line int
 	)
 	var lines []string // lines of the present job of scontrol
@@ -162,6 +162,7 @@ type queueReader struct {
 	limits    map[string]forecast.Limit
 	unmet     map[string][]string // the jobs that a job waits for, by the waiting job
 	over      map[string]bool     // jobs that have ended, and are still in the queue
+	names     map[string]bool     // jobs of the queue, an array by its first element
 	cluster   string              // the line CLUSTER: of squeue -M
 	said      []string            // notes about the columns
 	dates     logs.DayOrder       // order of day and month in dates that end with the year
@@ -304,7 +305,10 @@ func (q *queueReader) job(f map[string]string, line int) (err error) {
 	if !known {
 		return fmt.Errorf("the job %s has the state %q, which is not known", get("JobId"), get("JobState"))
 	}
-	if state == "over" {
+	if state == "ending" {
+		q.leave("completing jobs are taken to have ended")
+	}
+	if state == "over" || state == "ending" {
 		q.over[get("JobId")] = true
 		return nil
 	}
@@ -566,7 +570,11 @@ func (q *queueReader) add(j forecast.Queued, array, tasks string) error {
 	if err != nil {
 		return err
 	}
-	if array == "" {
+	if q.names[names[0]] {
+		q.leave("jobs that are there twice count once, as they are there first")
+		return nil
+	}
+	if q.names[names[0]] = true; array == "" {
 		q.jobs = append(q.jobs, j)
 		return nil
 	}
