@@ -94,6 +94,9 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 				}
 			}
 			take()
+		case slurm.IsJSON([]byte(text)):
+			err = &ConfProblem{file, n, fmt.Sprintf("this is JSON, which is not read here: print the queue without --json, by  scontrol show job  or  "+
+				"squeue -a -r -o %q", QueueFields)}
 		case slurm.FixedWidth(text):
 			err = &ConfProblem{file, n, slurm.ErrFixedWidth.Error()}
 		default:

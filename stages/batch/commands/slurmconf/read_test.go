@@ -131,7 +131,7 @@ func TestWrongInput(t *testing.T) {
 		{"missing include", conf + "include nowhere.conf\n", "", "", "the included file cannot be read"},
 		{"no nodes", "ClusterName=x\nSelectType=select/cons_tres\n", "", "", "no line begins with NodeName="},
 		{"user without account", conf, "Account|User|Share\nbiology|bob|1\n", "",
-			`assoc.txt:2: the user "bob" is in the account "biology", which no line before describes`},
+			`assoc.txt:2: the user "bob" is in the account "biology", which no line describes`},
 		{"not a table", conf, "hello\n", "", "this is no table of sacct or sacctmgr"},
 		{"another configuration", conf, conf, "", "assoc.txt:1: this is a second slurm.conf: leave it out, or add its lines to slurm.conf by  Include assoc.txt"},
 		{"tables first", jobs, "", "", "slurm.conf:1: this is a table of sacct or sacctmgr: name the slurm.conf of the " +

@@ -19,6 +19,7 @@ type sacctmgrOutput struct {
 	byName   map[string]*accountBlock
 	users    map[string]bool // "account/user"
 	names    map[string]bool // names of qualities of service
+	early    []func()        // read users whose accounts are in later lines
 }
 
 // accountBlock is an account while it is read.
@@ -37,6 +38,7 @@ type sacctmgrTable struct {
 	cluster string // cluster of the earlier rows
 	dump    struct{ cluster, parent string }
 	at      setting
+	late    bool // whether all lines were read
 }
 
 // readTables reads the output of sacctmgr -P, of `show assoc`, `show qos` or both after each other.
@@ -354,8 +356,14 @@ func (t *sacctmgrTable) assoc(row []string, above []string) []string {
 		return append(above[:min(depth, len(above))], account)
 	}
 	a := t.byName[account]
+	if a == nil && !t.late {
+		own := *t
+		own.late = true
+		t.early = append(t.early, func() { own.assoc(row, nil) })
+		return above
+	}
 	if a == nil {
-		t.problem(t.at, "the user %q is in the account %q, which no line before describes: print all associations with  "+
+		t.problem(t.at, "the user %q is in the account %q, which no line describes: print all associations with  "+
 			"sacctmgr -P show assoc", user, account)
 		return above
 	}
@@ -372,8 +380,11 @@ func (t *sacctmgrTable) assoc(row []string, above []string) []string {
 	return above
 }
 
-// check finds accounts without users, and accounts whose parents are missing.
+// check reads users that precede their accounts, and finds accounts without users, and accounts whose parents are missing.
 func (t *sacctmgrOutput) check(m *clusterModel) {
+	for _, read := range t.early {
+		read()
+	}
 	used := map[string]bool{}
 	for _, a := range t.accounts {
 		if a.parent != "" {

@@ -15,6 +15,8 @@ func TestTables(t *testing.T) {
 		name, table string
 		want, not   []string
 	}{
+		{"another order", "Account|User|Partition|Share|Def QOS|MaxJobs\nphysics|ada||3||\nphysics|||50||\nroot|||1||\n",
+			[]string{`account "physics" { shares = 50 user "ada" { shares = 3 } }`}, []string{"error"}},
 		{"a share of the parent", accounts + "physics|ada||2147483647||\n", []string{"Share=parent of user ada: it counts as 1"}, []string{"2147483647"}},
 		{"a share that is none", accounts + "physics|ada||many||\n", []string{"error: table.txt:4: Share=many is neither a whole number nor parent"}, nil},
 		{"a user twice", accounts + "physics|ada||1||\nphysics|ada||2||\n", []string{`error: table.txt:5: the user "ada" is in the account "physics" twice`}, nil},

@@ -119,6 +119,7 @@ func TestOddQueues(t *testing.T) {
 	for text, want := range map[string]string{
 		"JOBID|USER|STATE|SUBMIT_TIME|CPUS|FOO\n": "q:1: Columns of `squeue -o`: these do not include FOO.",
 		"JOBID|USER|SUBMIT_TIME|CPUS\n":           "q:1: there is no column STATE: print the queue with",
+		"{\"jobs\": []}\n":                        "q:1: this is JSON, which is not read here: print the queue without --json",
 		"\n \n":                                   "q is empty: print the queue again",
 	} {
 		if _, _, err := ReadQueue("q", strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
