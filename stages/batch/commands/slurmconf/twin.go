@@ -228,10 +228,15 @@ func (t *Twin) checkLogJobs() {
 		t.noteMissingFacts()
 	}
 	var misfits misfits
+	over := t.mostOver()
 	for i := range t.trace.Jobs {
 		j := &t.trace.Jobs[i]
 		s, what := j.Submission(), ""
 		at := setting{file: t.log, line: int(t.trace.Lines[i])}
+		t.widen(at, j.Name, s)
+		if s.Limit > 0 && t.trace.RunTimes[i] > s.Limit+over {
+			t.unmodeledOf(at, fmt.Sprintf("job %s ran longer than its time limit", j.Name), "over limits", "the twin ends it at its limit")
+		}
 		name := s.Reservation
 		if name != "" && !slices.ContainsFunc(t.closures, func(c nodeClosure) bool { return c.name == name }) {
 			t.unmodeled(at, fmt.Sprintf("no reservation %s is given: its jobs start anywhere", name))
@@ -265,6 +270,46 @@ func (t *Twin) checkLogJobs() {
 	if len(misfits) > 0 {
 		t.problem(setting{file: t.log, line: misfits[0].line},
 			"%s: use the slurm.conf of the time of the log, or leave such jobs out of the log", misfits)
+	}
+}
+
+// mostOver returns for how long after its time limit a job may run.
+func (t *Twin) mostOver() time.Duration {
+	for _, p := range t.policy {
+		if text, err := strconv.Unquote(p.Value); err == nil && p.Name == "over_limit" {
+			d, _ := schema.ParseDuration(text)
+			return d + time.Minute // limits are checked once a minute
+		}
+	}
+	return 0
+}
+
+// widen raises a limit of a partition above that a job of the log was, because it ran all the same.
+func (t *Twin) widen(at setting, job string, s *scheduler.Submission) {
+	for i := range t.partitions {
+		p := &t.partitions[i]
+		if p.name() != s.Partition {
+			continue
+		}
+		for k := range p.Args {
+			a, value, asked := &p.Args[k], "", ""
+			switch text, _ := strconv.Unquote(a.Value); a.Name {
+			case "max_time":
+				if most, err := schema.ParseDuration(text); err == nil && s.Limit > most && s.Limit < batch.NoLimit {
+					value, asked = duration(s.Limit), "a time limit of "+schema.FormatDuration(s.Limit)
+				}
+			case "max_nodes":
+				if most, err := strconv.Atoi(a.Value); err == nil && s.MinNodes > most {
+					value, asked = strconv.Itoa(s.MinNodes), schema.Plural(s.MinNodes, "node")
+				}
+			}
+			if value != "" {
+				t.unmodeledOf(at, fmt.Sprintf("job %s had %s, which is above %s of the partition %s", job, asked,
+					map[string]string{"max_time": "MaxTime", "max_nodes": "MaxNodes"}[a.Name], s.Partition), "above "+a.Name,
+					"the twin's partition allows that")
+				a.Value = value
+			}
+		}
 	}
 }
 

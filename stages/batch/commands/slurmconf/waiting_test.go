@@ -232,3 +232,18 @@ func TestNumbersOfQueue(t *testing.T) {
 		}
 	}
 }
+
+// A job that ran although its partition forbids it may run in the twin; jobs that ran longer than their limits are noted.
+func TestJobsBeyondLimits(t *testing.T) {
+	got := twinOf(t, map[string]string{"slurm.conf": plainConf + "NodeName=a[1-4] CPUs=8\nPartitionName=main Nodes=ALL Default=YES MaxTime=60 MaxNodes=1\n",
+		"sacct.txt": "JobID|User|Partition|Submit|Start|End|TimelimitRaw|ReqCPUS|ReqNodes|State\n" +
+			"1|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|600|4|1|COMPLETED\n" +
+			"2|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|700|4|2|COMPLETED\n" +
+			"3|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:20:00|1|4|1|COMPLETED\n" +
+			"4|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:02:20|1|4|1|TIMEOUT\n" +
+			"5|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:02:20|UNLIMITED|4|1|COMPLETED\n"}, "sacct.txt")
+	check(t, "limits", got, []string{`max_time = "11h40m" max_nodes = 2`,
+		"sacct.txt:2: job 1 had a time limit of 10h, which is above MaxTime of the partition main, and 1 more like it: the twin's partition allows that",
+		"sacct.txt:3: job 2 had 2 nodes, which is above MaxNodes of the partition main: the twin's partition allows that",
+		"sacct.txt:4: job 3 ran longer than its time limit: the twin ends it at its limit"}, []string{"job 4", "job 5"})
+}
