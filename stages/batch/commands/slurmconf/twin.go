@@ -233,7 +233,7 @@ func (t *Twin) checkLogJobs() {
 		j := &t.trace.Jobs[i]
 		s, what := j.Submission(), ""
 		at := setting{file: t.log, line: int(t.trace.Lines[i])}
-		t.widen(at, j.Name, s)
+		t.widen(at, j)
 		if s.Limit > 0 && t.trace.RunTimes[i] > s.Limit+over {
 			t.unmodeledOf(at, fmt.Sprintf("job %s ran longer than its time limit", j.Name), "over limits", "the twin ends it at its limit")
 		}
@@ -284,30 +284,44 @@ func (t *Twin) mostOver() time.Duration {
 	return 0
 }
 
-// widen raises a limit of a partition above that a job of the log was, because it ran all the same.
-func (t *Twin) widen(at setting, job string, s *scheduler.Submission) {
-	for i := range t.partitions {
-		p := &t.partitions[i]
-		if p.name() != s.Partition {
-			continue
+// widen raises the limits that a job of the log was above, because it ran all the same.
+func (t *Twin) widen(at setting, j *scheduler.Job) {
+	s, blocks := j.Submission(), []*block(nil)
+	find := func(list []block, name string) {
+		if i := slices.IndexFunc(list, func(b block) bool { return name != "" && b.name() == name }); i >= 0 {
+			blocks = append(blocks, &list[i])
 		}
-		for k := range p.Args {
-			a, value, asked := &p.Args[k], "", ""
-			switch text, _ := strconv.Unquote(a.Value); a.Name {
-			case "max_time":
-				if most, err := schema.ParseDuration(text); err == nil && s.Limit > most && s.Limit < batch.NoLimit {
-					value, asked = duration(s.Limit), "a time limit of "+schema.FormatDuration(s.Limit)
+	}
+	if find(t.partitions, s.Partition); len(blocks) > 0 {
+		find(t.tables.qos, blocks[0].qos.value)
+	}
+	find(t.tables.qos, s.QOS)
+	for a, n := t.tables.byName[s.Account], 0; a != nil && n <= len(t.tables.accounts); a, n = t.tables.byName[a.parent], n+1 {
+		if n == 0 {
+			find(a.Blocks, j.User)
+		}
+		blocks = append(blocks, &a.block)
+	}
+	amounts := map[string]int{"max_nodes": s.MinNodes, "group_nodes": s.MinNodes, "max_cores": j.Threads, "group_cores": j.Threads,
+		"max_cores_per_user": j.Threads, "group_gpus": j.GPUs}
+	for _, b := range blocks {
+		for k := range b.Args {
+			arg, value := &b.Args[k], ""
+			switch text, _ := strconv.Unquote(arg.Value); arg.Name {
+			case "max_time", "max_wall":
+				most, err := schema.ParseDuration(text)
+				if free := arg.Name == "max_time" && s.Limit == batch.NoLimit; err == nil && s.Limit > most && !free {
+					value = duration(s.Limit)
 				}
-			case "max_nodes":
-				if most, err := strconv.Atoi(a.Value); err == nil && s.MinNodes > most {
-					value, asked = strconv.Itoa(s.MinNodes), schema.Plural(s.MinNodes, "node")
+			default:
+				if most, err := strconv.Atoi(arg.Value); err == nil && amounts[arg.Name] > most {
+					value = strconv.Itoa(amounts[arg.Name])
 				}
 			}
 			if value != "" {
-				t.unmodeledOf(at, fmt.Sprintf("job %s had %s, which is above %s of the partition %s", job, asked,
-					map[string]string{"max_time": "MaxTime", "max_nodes": "MaxNodes"}[a.Name], s.Partition), "above "+a.Name,
-					"the twin's partition allows that")
-				a.Value = value
+				t.unmodeledOf(at, fmt.Sprintf("job %s ran above %s = %s of %s %s", j.Name, arg.Name, arg.Value, b.Kind, b.name()),
+					"above "+arg.Name, "here the limit is the most that a job of the log had")
+				arg.Value = value
 			}
 		}
 	}

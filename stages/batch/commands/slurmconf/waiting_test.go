@@ -233,17 +233,21 @@ func TestNumbersOfQueue(t *testing.T) {
 	}
 }
 
-// A job that ran although its partition forbids it may run in the twin; jobs that ran longer than their limits are noted.
+// A job that ran although a limit forbids it may run in the twin; jobs that ran longer than their time limits are noted.
 func TestJobsBeyondLimits(t *testing.T) {
-	got := twinOf(t, map[string]string{"slurm.conf": plainConf + "NodeName=a[1-4] CPUs=8\nPartitionName=main Nodes=ALL Default=YES MaxTime=60 MaxNodes=1\n",
-		"sacct.txt": "JobID|User|Partition|Submit|Start|End|TimelimitRaw|ReqCPUS|ReqNodes|State\n" +
-			"1|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|600|4|1|COMPLETED\n" +
-			"2|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|700|4|2|COMPLETED\n" +
-			"3|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:20:00|1|4|1|COMPLETED\n" +
-			"4|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:02:20|1|4|1|TIMEOUT\n" +
-			"5|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:02:20|UNLIMITED|4|1|COMPLETED\n"}, "sacct.txt")
-	check(t, "limits", got, []string{`max_time = "11h40m" max_nodes = 2`,
-		"sacct.txt:2: job 1 had a time limit of 10h, which is above MaxTime of the partition main, and 1 more like it: the twin's partition allows that",
-		"sacct.txt:3: job 2 had 2 nodes, which is above MaxNodes of the partition main: the twin's partition allows that",
+	got := twinOf(t, map[string]string{"slurm.conf": plainConf + "AccountingStorageEnforce=limits\nNodeName=a[1-4] CPUs=8\n" +
+		"PartitionName=main Nodes=ALL Default=YES MaxTime=60 MaxNodes=1\n",
+		"table.txt": "Account|User|Share|GrpTRES|MaxTRES|MaxWall\nroot||1|||\nphysics||1|cpu=3||\nphysics|ada|1||cpu=2|00:05:00\n\n" +
+			"Name|Priority|MaxWall\nnormal|0|00:30:00\n",
+		"sacct.txt": "JobID|User|Account|QOS|Partition|Submit|Start|End|TimelimitRaw|ReqCPUS|ReqNodes|State\n" +
+			"1|ada|physics|normal|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|600|4|1|COMPLETED\n" +
+			"2|ada||normal|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|700|4|2|COMPLETED\n" +
+			"3|ada|||main|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:20:00|1|4|1|COMPLETED\n" +
+			"4|ada|||main|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:02:20|1|4|1|TIMEOUT\n" +
+			"5|ada|||main|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:02:20|UNLIMITED|4|1|COMPLETED\n"}, "table.txt", "sacct.txt")
+	check(t, "limits", got, []string{`max_time = "11h40m" max_nodes = 2`, `qos "normal" { max_wall = "11h40m" }`,
+		`account "physics" { group_cores = 4 user "ada" { max_cores = 4 max_wall = "10h" } }`,
+		`sacct.txt:2: job 1 ran above max_time = "1h" of partition main, and 1 more like it: here the limit is the most that a job of the log had`,
+		"sacct.txt:3: job 2 ran above max_nodes = 1 of partition main: here the limit",
 		"sacct.txt:4: job 3 ran longer than its time limit: the twin ends it at its limit"}, []string{"job 4", "job 5"})
 }
