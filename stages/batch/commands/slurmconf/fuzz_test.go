@@ -114,21 +114,22 @@ func readFuzzed(t *testing.T, text string) (string, bool) {
 // where a row has another number of fields than the first, or two columns have one name.
 func columnsMoved(text string, draws *rand.Rand) (_ string, ok bool) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" }) // no rows
+	if len(lines) == 0 {
+		return "", false
+	}
 	names := strings.Split(lines[0], "|")
 	order := draws.Perm(len(names))
 	if strings.ContainsAny(text, "\r\x00\ufeff") || len(names) < 2 || strings.TrimSpace(names[len(names)-1]) == "" {
 		return "", false
 	}
 	for i, name := range names {
-		if name != strings.TrimSpace(name) || slices.Contains(names[i+1:], name) {
+		if name == "" || name != strings.TrimSpace(name) || slices.Contains(names[i+1:], name) {
 			return "", false
 		}
 	}
 	for i, line := range lines {
 		fields := strings.Split(line, "|")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
 		if len(fields) != len(names) || strings.TrimSpace(fields[0]) != fields[0] || strings.TrimSpace(line) != line {
 			return "", false
 		}

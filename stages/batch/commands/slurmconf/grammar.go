@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
@@ -148,7 +150,7 @@ func (c *SlurmConf) assignments(at setting, text string, put func(s setting, ope
 	for strings.TrimSpace(text) != "" {
 		at := at
 		if m := assignment.FindStringSubmatch(text); m != nil {
-			at.name, at.value = m[1], m[4]+m[5]
+			at.name, at.value = m[1], printable(m[4]+m[5])
 			if name, _, ok := strings.Cut(m[5], "="); ok && m[3] != "" && known(name) {
 				c.problem(at, "%s has no value, and Slurm takes %q for it: write a value, or remove %s", at.name, m[5], at.name)
 			} else {
@@ -171,6 +173,17 @@ func (c *SlurmConf) assignments(at setting, text string, put func(s setting, ope
 		c.problem(at, "%q is not NAME=VALUE%s", shorten(word), advice)
 		text = strings.TrimLeft(text, " \t")[len(word):]
 	}
+}
+
+// printable replaces characters that the experiment language cannot hold, as in a text that is not UTF-8, by a question
+// mark.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, text)
 }
 
 // shorten cuts a text that is too long for a message.
