@@ -189,3 +189,22 @@ func TestForms(t *testing.T) {
 		"gres.conf": "Include more.conf # of all nodes\n", "more.conf": "NodeName=n[1-2] Name=gpu Type=a100 File=/dev/nvidia[0-1]\n"}, "gres.conf")
 	check(t, "an included gres.conf", got, []string{`gpu = "a100"`}, nil)
 }
+
+// Of a large file that is no slurm.conf, only the first mistakes are kept.
+func TestMistakesAreBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "slurm.conf")
+	if err := folder.Write(path, []byte(strings.Repeat("ClusterName=c\nrow 1\n", 5000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := ReadSlurmConf(path)
+	if err != nil || len(c.Problems) < mostProblems || len(c.Problems) > mostProblems+10 {
+		t.Errorf("%d mistakes, %v", len(c.Problems), err)
+	}
+	if err := folder.Write(path, []byte(strings.Repeat("NodeName=n CPUs=4\n", mostLines+5)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = ReadSlurmConf(path); err != nil || len(c.nodes) != mostLines+1 || len(c.Problems) != 1 ||
+		!strings.Contains(c.Problems[0].Error(), "more than 65536 lines of nodes") {
+		t.Errorf("%d nodes, %v, %v", len(c.nodes), c.Problems, err)
+	}
+}

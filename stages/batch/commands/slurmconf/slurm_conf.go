@@ -53,7 +53,7 @@ type SlurmConf struct {
 	Problems []error
 	// Unmodeled are the settings that the twin does not model, with their possible effects.
 	Unmodeled []string
-	foreign   bool // whether the file is no slurm.conf: the rest of it is not read
+	foreign   bool // whether the file is no slurm.conf, or full of mistakes: the rest of it is not read
 	said      map[string]bool
 	repeats   map[string]*repeat
 	reading   []string // files: each is included by the one before
@@ -68,8 +68,13 @@ func ReadSlurmConf(path string) (*SlurmConf, error) {
 	return c, nil
 }
 
+// mostProblems is the number of mistakes after which the rest of a file is not read: the memory for those of a large
+// file that is no slurm.conf would be several times its size.
+const mostProblems = 1000
+
 func (c *SlurmConf) problem(s setting, format string, args ...any) {
 	c.Problems = append(c.Problems, &ConfProblem{s.file, s.line, fmt.Sprintf(format, args...)})
+	c.foreign = c.foreign || len(c.Problems) >= mostProblems
 }
 
 // add parses a line of slurm.conf, and stores its settings.
@@ -136,7 +141,14 @@ func (c *SlurmConf) add(at setting, text string) {
 	case "frontendname":
 		c.unmodeled(l[0], fmt.Sprintf("FrontendName=%s: jobs start without a front end", name))
 	}
+	if len(c.nodes)+len(c.partitions)+len(c.nodeSets)+len(c.downNodes) > mostLines {
+		c.problem(at, "the file has more than %d lines of nodes and partitions, and Slurm has no more nodes", mostLines)
+		c.foreign = true
+	}
 }
+
+// mostLines is the largest number of lines of nodes and partitions.
+const mostLines = 1 << 16
 
 // elsewhere are the files of lines that begin with a parameter, where the file is not slurm.conf.
 var elsewhere = map[string]string{"switchname": "topology.conf", "blockname": "topology.conf", "ringname": "topology.conf",
