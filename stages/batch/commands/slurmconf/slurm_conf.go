@@ -46,6 +46,7 @@ type SlurmConf struct {
 	path                     string
 	settings                 settingsLine
 	nodes, partitions        []settingsLine
+	partitionAt              map[string]int // index in partitions, by name
 	nodeSets, downNodes      []settingsLine
 	gres                     []gresLine // of gres.conf
 	nodeDefault, partDefault settingsLine
@@ -61,7 +62,7 @@ type SlurmConf struct {
 
 // ReadSlurmConf reads a slurm.conf.
 func ReadSlurmConf(path string) (*SlurmConf, error) {
-	c := &SlurmConf{path: path, said: map[string]bool{}, repeats: map[string]*repeat{}}
+	c := &SlurmConf{path: path, partitionAt: map[string]int{}, said: map[string]bool{}, repeats: map[string]*repeat{}}
 	if err := c.read(path, c.add); err != nil {
 		return nil, err
 	}
@@ -128,11 +129,12 @@ func (c *SlurmConf) add(at setting, text string) {
 			c.partDefault = l[1:].over(c.partDefault)
 			return
 		}
-		if i := slices.IndexFunc(c.partitions, func(p settingsLine) bool { return p[0].value == name }); i >= 0 {
+		if i, ok := c.partitionAt[name]; ok {
 			c.unmodeled(l[0], fmt.Sprintf("PartitionName=%s replaces line %d, as in Slurm", name, c.partitions[i][0].line))
 			c.partitions[i] = l.over(c.partDefault)
 			return
 		}
+		c.partitionAt[name] = len(c.partitions)
 		c.partitions = append(c.partitions, l.over(c.partDefault))
 	case "nodeset":
 		c.nodeSets = append(c.nodeSets, l)
