@@ -184,7 +184,7 @@ func TestUserOfPods(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"root", "0", "0:1", "1:x", "-1", "1:"} {
-		if _, err := security(wrong); err == nil {
+		if _, err := Security(wrong); err == nil {
 			t.Errorf("the user %q is accepted", wrong)
 		}
 	}

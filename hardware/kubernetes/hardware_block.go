@@ -209,7 +209,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 			add("tolerations", "Not a toleration", "%v.", err)
 		}
 	}
-	if _, err := security(s.User); err != nil {
+	if _, err := Security(s.User); err != nil {
 		add("user", "Not a user", "%v.", err)
 	}
 	for _, at := range slices.Sorted(maps.Keys(s.Volumes)) {
@@ -266,9 +266,9 @@ func (s *Settings) tolerations() []api.Toleration {
 	})
 }
 
-// security returns the security context of pods whose programs run as a user ("1000" or "1000:1000"). It fulfills the
+// Security returns the security context of pods whose programs run as a user ("1000" or "1000:1000"). It fulfills the
 // Pod Security Standard "restricted". If the text is empty, it is empty.
-func security(user string) (tree, error) {
+func Security(user string) (tree, error) {
 	if user == "" {
 		return tree{}, nil
 	}

@@ -144,7 +144,7 @@ const objectPrefix = "tfexp-"
 func (s *Settings) Pod(image string, container tree, volumes []tree) tree {
 	container["name"], container["image"], container["imagePullPolicy"] = api.ContainerName, image, PullPolicies[s.Pull]
 	container["securityContext"] = tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}}
-	safe, _ := security(s.User) // decode has reported the error
+	safe, _ := Security(s.User) // decode has reported the error
 	spec := tree{
 		"securityContext":  safe,
 		"imagePullSecrets": schema.Each(s.PullSecrets, func(name string) tree { return tree{"name": name} }),

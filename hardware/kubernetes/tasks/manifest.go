@@ -26,6 +26,7 @@ type taskPods struct {
 	volume                 tree
 	folder, program, queue string
 	size                   map[string]string
+	group                  int // of programs; 0 for the one that User has
 }
 
 // readTaskPods decodes and checks the arguments of an array.
@@ -33,10 +34,11 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 	p := &taskPods{Array: a, program: a.Command[0], size: map[string]string{"cpu": strconv.Itoa(max(a.Threads, 1))}}
 	p.NodeSelector = map[string]string{}
 	p.Pull, p.Grace, p.Deadline, p.Patience = "missing", 10*time.Second, 24*time.Hour, 5*time.Minute
-	var volume, memory, selected string
+	var volume, memory, selected, secrets string
 	texts := map[string]*string{"kubeconfig": &p.Kubeconfig, "context": &p.Context, "namespace": &p.Namespace,
 		"image": &p.Image, "image_pull": &p.Pull, "service_account": &p.ServiceAccount, "volume": &volume,
-		"folder": &p.folder, "program": &p.program, "queue": &p.queue, "memory": &memory, "node_selector": &selected}
+		"folder": &p.folder, "program": &p.program, "queue": &p.queue, "memory": &memory, "node_selector": &selected,
+		"user": &p.User, "pull_secrets": &secrets}
 	for _, name := range slices.Sorted(maps.Keys(a.Args)) {
 		if texts[name] == nil {
 			return nil, fmt.Errorf("--with %s is not known: arguments are %s", name,
@@ -73,7 +75,16 @@ func readTaskPods(a engine.Array) (*taskPods, error) {
 		}
 		p.size["memory"] = memory
 	}
-	for label := range strings.FieldsFuncSeq(selected, func(c rune) bool { return c == ',' }) {
+	if user := os.Getuid(); p.User == "" && user > 0 { // the owner of the results folder
+		p.User = strconv.Itoa(user)
+		p.group = os.Getgid()
+	}
+	if _, err := kubernetes.Security(p.User); err != nil {
+		return nil, fmt.Errorf("--with user: %w", err)
+	}
+	comma := func(c rune) bool { return c == ',' }
+	p.PullSecrets = strings.FieldsFunc(secrets, comma)
+	for label := range strings.FieldsFuncSeq(selected, comma) {
 		name, value, ok := strings.Cut(label, "=")
 		if !ok {
 			return nil, fmt.Errorf("--with node_selector=%s is not like pool=cpu", selected)
@@ -94,9 +105,8 @@ func (p *taskPods) job(name, argument string, pods int) tree {
 		"resources":    api.Resources{Requests: p.size, Limits: p.size},
 		"volumeMounts": []tree{{"name": "results", "mountPath": p.folder}},
 	}, []tree{p.volume})
-	if user := os.Getuid(); user > 0 { // the owner of the results folder
-		spec["securityContext"] = tree{"runAsNonRoot": true, "runAsUser": user, "runAsGroup": os.Getgid(),
-			"seccompProfile": tree{"type": "RuntimeDefault"}}
+	if p.group > 0 {
+		spec["securityContext"].(tree)["runAsGroup"] = p.group
 	}
 	m := api.Meta{Name: name, Labels: map[string]string{kubernetes.LabelManager: "tfexp", labelTasks: name},
 		Annotations: map[string]string{kubernetes.AnnotationFolder: filepath.Dir(p.Dir), annotationTasks: numbers,

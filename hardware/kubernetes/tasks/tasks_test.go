@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -231,6 +232,7 @@ func TestTasksThatCannotRun(t *testing.T) {
 			a.Args["memory"] = "9Gi"
 		}},
 		{"labels", "not like pool=cpu", func(_ *apitest.Cluster, a *engine.Array) { a.Args["node_selector"] = "pool" }},
+		{"user", `--with user: "root" is not like "1000"`, func(_ *apitest.Cluster, a *engine.Array) { a.Args["user"] = "root" }},
 		{"processes", "only simulated cells", func(_ *apitest.Cluster, a *engine.Array) { a.Whole = true }},
 		{"no permission", "no permission to create jobs", func(f *apitest.Cluster, _ *engine.Array) { f.Refuse = forbidden }},
 		{"image is missing", "the pods of the tasks cannot start: ErrImageNeverPull", func(f *apitest.Cluster, _ *engine.Array) {
@@ -258,6 +260,40 @@ func TestTasksThatCannotRun(t *testing.T) {
 			}
 			apitest.Eventually(t, "nothing is left", func() bool { return len(f.All("jobs"))+len(f.All("pods")) == 0 })
 		})
+	}
+}
+
+// Pods of tasks run as the owner of the results folder, or as the given user, and can run in namespaces under the Pod
+// Security Standard "restricted". They fetch images with the given Secrets.
+func TestTasksInRestrictedNamespaces(t *testing.T) {
+	f := apitest.New(t)
+	own := ""
+	if id := os.Getuid(); id > 0 {
+		own = fmt.Sprintf(`"runAsGroup":%d,"runAsNonRoot":true,"runAsUser":%d,"seccompProfile":{"type":"RuntimeDefault"}`,
+			os.Getgid(), id)
+	}
+	for _, c := range []struct{ user, secrets, pod, pull string }{
+		{"", "", own, `null`},
+		{"1001", "a", `"runAsNonRoot":true,"runAsUser":1001,"seccompProfile":{"type":"RuntimeDefault"}`, `[{"name":"a"}]`},
+		{"1001:7", "a,b", `"fsGroup":7,"runAsGroup":7,"runAsNonRoot":true,"runAsUser":1001,` +
+			`"seccompProfile":{"type":"RuntimeDefault"}`, `[{"name":"a"},{"name":"b"}]`},
+	} {
+		a := arrayOf(t, f, 0)
+		a.Args["user"], a.Args["pull_secrets"] = c.user, c.secrets
+		p, err := readTaskPods(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(p.job("x", "0", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`"imagePullSecrets":` + c.pull + `,`, `"securityContext":{` + c.pod + `}`,
+			`"securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]}}`} {
+			if !strings.Contains(string(got), want) {
+				t.Errorf("user %q: %s, want %s", c.user, got, want)
+			}
+		}
 	}
 }
 
