@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 )
@@ -93,9 +94,10 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 			nodes, cores, gpus = nodes+1, cores+r.threads, gpus+r.gpus
 		}
 	}
-	c.Text += fmt.Sprintf("; %d nodes with %d free cores and %d GPUs", nodes, cores, gpus)
+	c.Text += fmt.Sprintf("; %s with %s and %s", schema.Plural(nodes, "node"), schema.Plural(cores, "free core"),
+		schema.Plural(gpus, "GPU"))
 	if left, folder := k.leftovers(ctx, inUse); left > 0 {
-		return warn(fmt.Sprintf("%s; a killed run has left %d Jobs (results folder %s)", c.Text, left, folder),
+		return warn(fmt.Sprintf("%s; a killed run has left %s (results folder %s)", c.Text, schema.Plural(left, "Job"), folder),
 			fmt.Sprintf("the next run with the same --out removes them; to remove them now: "+
 				"kubectl -n %s delete jobs -l %s=%s", k.Namespace.Name, labelRun, runID(folder)))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/kubernetes/api/apitest"
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 // The doctor describes the cluster of the current context. If the server refuses the credentials, the remedy is to log
@@ -40,6 +41,19 @@ func TestDoctor(t *testing.T) {
 		got := doctor(t.Context(), func(string) bool { return false })[0]
 		if got.Status != c.status || !strings.Contains(got.Text, c.text) || !strings.Contains(got.Hint, c.hint) {
 			t.Errorf("%+v, want %+v", got, c)
+		}
+	}
+}
+
+// Errors about nodes count in words.
+func TestNodesAreDescribed(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{title(scheduler.Node{Threads: 1, GPUs: 1}), "a node with 1 core, 1 GPU"},
+		{title(scheduler.Node{Name: "big", Threads: 8, GPUs: 2}), `the node "big" with 8 cores, 2 GPUs`},
+		{lacks([]room{{name: "n1", threads: 1, gpus: 2}}, nil), "n1 has 1 core, 0 MiB, 2 GPUs free"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/distribution/reference"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/kubernetes/api"
 	"github.com/tfexp/tfexp/scheduler"
@@ -174,12 +175,12 @@ func title(n scheduler.Node) string {
 	if n.Name != "" {
 		text = fmt.Sprintf("the node %q", n.Name)
 	}
-	text += fmt.Sprintf(" with %d cores", n.Threads)
+	text += " with " + schema.Plural(n.Threads, "core")
 	if n.Memory > 0 {
 		text += fmt.Sprintf(", %d MiB", n.Memory>>20)
 	}
 	if n.GPUs > 0 {
-		text += fmt.Sprintf(", %d GPUs", n.GPUs)
+		text += ", " + schema.Plural(n.GPUs, "GPU")
 	}
 	return text
 }
@@ -196,7 +197,8 @@ func lacks(rooms []room, taken []string) string {
 			texts = append(texts, fmt.Sprintf("and %d more", len(rooms)-i))
 			break
 		}
-		text := fmt.Sprintf("%s has %d cores, %d MiB, %d GPUs free", r.name, r.threads, r.memory>>20, r.gpus)
+		text := fmt.Sprintf("%s has %s, %d MiB, %s free", r.name, schema.Plural(r.threads, "core"), r.memory>>20,
+			schema.Plural(r.gpus, "GPU"))
 		switch {
 		case r.closed != "":
 			text = fmt.Sprintf("%s cannot be used: %s", r.name, r.closed)
