@@ -21,7 +21,7 @@ import (
 )
 
 // mostCoreLines bounds the code that every experiment needs: lines that are neither blank nor comments alone.
-const mostCoreLines = 54_800
+const mostCoreLines = 55_000
 
 // featureFile has one import a line for each feature.
 const featureFile = "stages/all/features.go"
