@@ -147,6 +147,7 @@ func eachLine(path string, do func(n int, text string)) error {
 
 // assignments calls put with each NAME=VALUE of a line and its operator: "", "+", "-", "*" or "/".
 func (c *SlurmConf) assignments(at setting, text string, put func(s setting, operator string)) {
+	text = strings.ReplaceAll(text, "\v", " ") // white space in C, and not in regular expressions of Go
 	for strings.TrimSpace(text) != "" {
 		at := at
 		if m := assignment.FindStringSubmatch(text); m != nil {

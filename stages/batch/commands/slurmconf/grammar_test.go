@@ -178,6 +178,7 @@ func TestForms(t *testing.T) {
 			[]string{`partition "a" { tier = 10 factor = 10 }`, `partition "b" { tier = 5 factor = 5 }`, `partition "c" { tier = 7 max_nodes = 2 }`,
 				`partition "d" { }`}, nil},
 		{"characters that are no text", node + "PartitionName=m\xfcl\x1a Nodes=ALL Default=YES\n", []string{`name = "m?l?"`}, nil},
+		{"a vertical tab", node + "PartitionName=main\vNodes=ALL\vDefault=YES\n", []string{`partition "main" { default = true }`}, nil},
 		{"one mistake once", node + "PartitionName=a Nodes=ALL DefaultTime=NONE\n", []string{"error: slurm.conf:5: DefaultTime: \"NONE\" is no time"}, []string{"more line"}},
 		{"modes", node + part + "PreemptType=preempt/qos\nPreemptMode=CHECKPOINT\n", []string{"slurm.conf:7: PreemptMode=checkpoint: the default"}, nil},
 		{"the output of scontrol", "Configuration data as of 2026-01-01T00:00:00\nBOOT_TIME               = 2026-01-01T00:00:00\n" + node,
