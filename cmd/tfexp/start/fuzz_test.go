@@ -17,7 +17,7 @@ func FuzzInspect(f *testing.F) {
 		{"train.py", "parser.add_argument(\"--epochs\", default=99999999999999999999)\n"},
 		{"train.py", "EPOCHS = -3\nepochs: int = 0\nn_epochs = 1e9\n"}, {"a b's \"c\".py", "${x} %{if}\n\x00\x1b[2J"},
 		{"run.sh", "#!/bin/sh\nTFEXP_EPOCHS\n"}, {"\u202e.py", "\xff\xfe"}, {"-rf", "#!/usr/bin/env python3\n"}, {"${x}.py", ""},
-		{"train.py", "\"--epoch\", default=1000000001\n"}, {"$${x}%%{.py", "'--epochs'"},
+		{"train.py", "\"--epoch\", default=1000000001\n"}, {"$${x}%%{.py", "'--epochs'"}, {" ", ""},
 	} {
 		f.Add(x[0], x[1])
 	}

@@ -393,7 +393,7 @@ func (p TrainingProgram) Search(name string, toLoss bool) ([]byte, error) {
 
 // write fills a template.
 func (p TrainingProgram) write(template, name string, more map[string]any) ([]byte, error) {
-	if !printable(p.File) {
+	if !printable(p.File) || strings.TrimSpace(p.File) == "" {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
 	}
 	files := []string{p.File}

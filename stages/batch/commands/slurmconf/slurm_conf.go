@@ -69,8 +69,8 @@ func ReadSlurmConf(path string) (*SlurmConf, error) {
 	return c, nil
 }
 
-// mostProblems is the number of mistakes after which the rest of a file is not read: the memory for those of a large
-// file that is no slurm.conf would be several times its size.
+// mostProblems is the number of mistakes after which the rest of a file is not read. A large file that is no slurm.conf
+// has a mistake in each line, and all of them would need several times its size in memory.
 const mostProblems = 1000
 
 func (c *SlurmConf) problem(s setting, format string, args ...any) {
