@@ -101,7 +101,7 @@ func TestThePicture(t *testing.T) {
 	}
 	run.Kill()
 	out.Reset()
-	if err := PrintScreen(&out, results, 100); err != nil {
+	if err := PrintScreen(&out, results, 100+len(run.Dir)); err != nil { // the line has the whole path
 		t.Fatal(err)
 	}
 	for _, want := range []string{"interrupted", "0/2 cells  resume with: tfexp resume " + run.Dir,
