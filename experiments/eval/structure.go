@@ -246,6 +246,9 @@ func (r *Reporter) nested(b *hcl.Block, s *schema.Block, parent *Node) {
 	parent.Blocks = append(parent.Blocks, n)
 }
 
+// mostNamed is the largest number of names of a block that an error about an unknown one lists.
+const mostNamed = 16
+
 // unknownName reports a name that the schema does not have, and returns the known name that was probably meant.
 func (r *Reporter) unknownName(at hcl.Range, kind, name string, n *Node) string {
 	where := "at the top of a file"
@@ -253,7 +256,11 @@ func (r *Reporter) unknownName(at hcl.Range, kind, name string, n *Node) string 
 		where = "in " + n.Title()
 	}
 	detail := fmt.Sprintf("There is no %s %q %s.", kind, name, where)
-	near := r.Nearest(name, func() []string { return append(schema.Names(n.Args), n.Schema.BlockNames()...) })
+	known := append(schema.Names(n.Args), n.Schema.BlockNames()...)
+	near := r.Nearest(name, func() []string { return known })
+	if near == "" && len(known) > 0 && len(known) <= mostNamed {
+		detail += fmt.Sprintf(" It has %s.", schema.Listed(known, "and"))
+	}
 	r.Suggest(at, near, "Unknown "+kind, "%s", detail)
 	return near
 }
