@@ -20,6 +20,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // run takes the missing samples. A job that cannot be sampled has no prediction, which causes a warning: its cells run
@@ -48,20 +49,23 @@ func run(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// hopeless returns an error if a job cannot run, because every sample for its cells failed.
+// hopeless returns an error if no cell can run, because each has a job whose samples all failed. If some cells can run,
+// all do: the other jobs of a cell go on when one fails.
 func (s *sampling) hopeless() error {
-	var jobs []string
-	sampled := map[string]bool{} // whether a sample of the job succeeded
+	sampled := map[string]bool{} // whether a sample of the job for its cells succeeded
 	for i, u := range s.units {
-		if _, ok := sampled[u.Job]; !ok && u.Asked {
-			jobs = append(jobs, u.Job)
-		}
 		if u.Asked {
-			sampled[u.Job] = sampled[u.Job] || !s.failed[i]
+			sampled[u.Job] = sampled[u.Job] || !s.failed[i] || s.logs[i] == ""
 		}
 	}
+	fails := func(sub experiment.Submit) bool { ok, known := sampled[sub.Job.Name]; return known && !ok }
+	if slices.ContainsFunc(s.File().Cells, func(c experiment.Cell) bool {
+		return len(c.Workload.Submits) > 0 && !slices.ContainsFunc(c.Workload.Submits, fails)
+	}) {
+		return nil
+	}
 	for i, u := range s.units {
-		if !u.Asked || sampled[u.Job] || s.logs[i] == "" || !slices.Contains(jobs, u.Job) {
+		if !u.Asked || sampled[u.Job] {
 			continue
 		}
 		tail, err := folder.Tail(s.Dir, tailLines, samplesDir, s.logs[i]+".log")

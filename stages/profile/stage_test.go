@@ -23,11 +23,13 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // bench is an experiment and a pipeline that record the stage's actions. Its jobs need 0.5 s to start and 1 s for each
 // epoch.
 type bench struct {
+	file experiment.Spec // its cells
 	stages.Experiment
 	stages.Sampling
 	stages.PastRuns
@@ -49,6 +51,7 @@ type bench struct {
 }
 
 func (b *bench) SampledUnits() []*stages.Unit                       { return b.units }
+func (b *bench) File() *experiment.Spec                             { return &b.file }
 func (b *bench) Budget() float64                                    { return b.budget }
 func (b *bench) Within() float64                                    { return 0.2 }
 func (b *bench) HostPrint() string                                  { return "here" }
@@ -250,7 +253,7 @@ func (b *bench) scripted(r *stages.Run, fails map[string]error) *sampling {
 }
 
 // A failed sample causes a warning that names the missing information, and its unit has no more samples. A job whose
-// samples all failed cannot run, and the error has the end of its log. A job that only exceeded the time limit can run.
+// samples all failed cannot run, and the error has the end of its log, unless other cells can run. A job that only exceeded the time limit can run.
 func TestSamplesThatFail(t *testing.T) {
 	b := newBench()
 	b.unit(stages.Unit{Job: "a", Asked: true, Threads: 1, Lengths: []int{1, 2}, Repeats: 1}, true)
@@ -287,6 +290,22 @@ no_estimate: no estimate for job slow: it took longer than a sample may take; `+
 		!errors.Is(failed.Cause, broken) || failed.Log != "no\nsuch file" {
 		t.Errorf("hopeless: %v", err)
 	}
+	of := func(jobs ...string) (c experiment.Cell) {
+		c.Workload = &experiment.Workload{}
+		for _, name := range jobs {
+			c.Workload.Submits = append(c.Workload.Submits, experiment.Submit{Job: &experiment.Job{Name: name}})
+		}
+		return c
+	}
+	b.file.Cells = []experiment.Cell{of("slow", "a"), of("a")}
+	if err := s.hopeless(); !errors.As(err, &failed) {
+		t.Errorf("every cell has the job that fails: %v", err)
+	}
+	b.file.Cells = append(b.file.Cells, of("b", "slow"))
+	if err := s.hopeless(); err != nil {
+		t.Errorf("a cell without the job that fails: %v", err)
+	}
+	b.file.Cells = nil
 	s.failed[0], s.logs[0] = false, ""
 	if err := s.hopeless(); err != nil {
 		t.Errorf("jobs of which a sample succeeded, or took too long: %v", err)
