@@ -29,7 +29,9 @@ func (n Namespace) Obstacle(p *Pod) (reason string, vain bool) {
 	starts := []string{"", "ContainerCreating", "PodInitializing"}
 	if w := p.State().Waiting; w != nil && !slices.Contains(starts, w.Reason) {
 		// ImagePullBackOff follows the second failure to fetch an image: the first may be a fault of the network.
-		vain = slices.Contains(hopeless, w.Reason) || w.Reason == "ImagePullBackOff"
+		// A busy node that has not read a Secret yet tries again.
+		vain = slices.Contains(hopeless, w.Reason) && !strings.Contains(w.Message, "timed out waiting for the condition") ||
+			w.Reason == "ImagePullBackOff"
 		return strings.TrimSuffix(w.Reason+": "+w.Message, ": "), vain
 	}
 	if reason = p.Unscheduled(); reason != "" {
