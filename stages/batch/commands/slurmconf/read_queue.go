@@ -18,14 +18,17 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/batch"
 	"github.com/tfexp/tfexp/stages/batch/forecast"
 )
 
-// ReadQueue reads the output of `scontrol show job`, or of `squeue -a -r -o` with QueueFields. Instants count from the
-// beginning of 1970, by the wall clock of the cluster. notes lists the omissions.
+// ReadQueue reads the output of `scontrol show job`, of `squeue -a -r -o` with QueueFields, or of either with --json.
+// Instants count from the beginning of 1970, by the wall clock of the cluster, or in UTC if they are numbers. notes lists
+// the omissions.
 func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err error) {
-	in := bufio.NewScanner(io.LimitReader(r, 1<<30))
+	plain := bufio.NewReader(textfile.Unmarked(io.LimitReader(r, 1<<30)))
+	in := bufio.NewScanner(plain)
 	in.Buffer(nil, 1<<20)
 	var (
 		head []string
@@ -54,7 +57,11 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 		job, lines = nil, nil
 	}
 	rows := slurm.Rows{Separator: "|", Wrong: func(line int, err error) { read.wrong(&ConfProblem{file, line, err.Error()}) }}
-	empty := true
+	begin, _ := plain.Peek(512)
+	empty := !slurm.IsJSON(begin)
+	if !empty {
+		err = read.fromJSON(file, plain)
+	}
 	for n := 1; in.Scan() && err == nil; n++ {
 		text := strings.TrimSpace(in.Text())
 		empty = empty && text == ""
@@ -94,9 +101,6 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 				}
 			}
 			take()
-		case slurm.IsJSON([]byte(text)):
-			err = &ConfProblem{file, n, fmt.Sprintf("this is JSON, which is not read here: print the queue without --json, by  scontrol show job  or  "+
-				"squeue -a -r -o %q", QueueFields)}
 		case slurm.FixedWidth(text):
 			err = &ConfProblem{file, n, slurm.ErrFixedWidth.Error()}
 		default:

@@ -117,10 +117,15 @@ func TestOddQueues(t *testing.T) {
 		t.Errorf("a name of a job changes its user: %v, %v", named.Jobs, err)
 	}
 	for text, want := range map[string]string{
-		"JOBID|USER|STATE|SUBMIT_TIME|CPUS|FOO\n": "q:1: Columns of `squeue -o`: these do not include FOO.",
-		"JOBID|USER|SUBMIT_TIME|CPUS\n":           "q:1: there is no column STATE: print the queue with",
-		"{\"jobs\": []}\n":                        "q:1: this is JSON, which is not read here: print the queue without --json",
-		"\n \n":                                   "q is empty: print the queue again",
+		"JOBID|USER|STATE|SUBMIT_TIME|CPUS|FOO\n":                      "q:1: Columns of `squeue -o`: these do not include FOO.",
+		"JOBID|USER|SUBMIT_TIME|CPUS\n":                                "q:1: there is no column STATE: print the queue with",
+		"{\"jobs\": [\n{\"job_id\": 1,\n \"time\": 2}]}":               "q:2: this JSON has no list of jobs of squeue: print the queue with  squeue --json",
+		"{\"sinfo\": []}\n":                                            "q:1: this JSON has no list of jobs of squeue",
+		"[\n{\"job_id\": 1}]\n":                                        "q:1: this JSON has no list of jobs of squeue",
+		"{\"jobs\": [\n{\"job_id\": 1,\n":                              "q:2: the file ends within the JSON: it was cut off",
+		"{\"jobs\": [\n{\"job_id\": x,\n":                              "q:2: this is not JSON",
+		"{\"jobs\": [], \"errors\": [{\"error\": \"no controller\"}]}": "q:1: Slurm has printed an error: no controller",
+		"\n \n": "q is empty: print the queue again",
 	} {
 		if _, _, err := ReadQueue("q", strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: the error is %v, want %s", text, err, want)

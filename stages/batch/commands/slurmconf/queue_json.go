@@ -1,0 +1,210 @@
+package slurmconf
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// jsonNames maps the keys of squeue --json and scontrol show job --json to the fields of scontrol show job. Values are
+// equal in both, except in jsonFields.
+var jsonNames = map[string]string{
+	"job_id": "JobId", "array_job_id": "ArrayJobId", "array_task_string": "ArrayTaskId", "array_max_tasks": "ArrayTaskThrottle",
+	"het_job_id": "HetJobId", "user_name": "UserId", "account": "Account", "partition": "Partition", "qos": "QOS",
+	"job_state": "JobState", "state_reason": "Reason", "submit_time": "SubmitTime", "eligible_time": "EligibleTime",
+	"start_time": "StartTime", "time_limit": "TimeLimit", "time_minimum": "TimeMin", "deadline": "Deadline", "cpus": "NumCPUs",
+	"node_count": "NumNodes", "tasks": "NumTasks", "features": "Features", "prefer": "Prefer", "dependency": "Dependency",
+	"resv_name": "Reservation", "priority": "Priority", "nice": "Nice", "required_nodes": "ReqNodeList",
+	"excluded_nodes": "ExcNodeList", "licenses": "Licenses", "tres_req_str": "ReqTRES", "tres_alloc_str": "AllocTRES",
+	"tres_per_node": "TresPerNode", "tres_per_job": "TresPerJob", "tres_per_task": "TresPerTask", "tres_per_socket": "TresPerSocket",
+	"memory_per_tres": "MemPerTres", "memory_per_node": "MinMemoryNode", "memory_per_cpu": "MinMemoryCPU",
+	"minimum_switches": "Switches", "core_spec": "CoreSpec", "contiguous": "Contiguous", "requeue": "Requeue",
+}
+
+// jsonOthers are the keys that jsonFields reads, or that change no start.
+var jsonOthers = strings.Fields("array_task_id max_nodes shared exclusive oversubscribe hold user_id state_description last_sched_evaluation " +
+	"accrue_time admin_comment allocating_node association_id assoc_id batch_features batch_flag batch_host billable_tres burst_buffer " +
+	"burst_buffer_state cluster cluster_features command comment container container_id cores_per_socket cpu_frequency_governor " +
+	"cpu_frequency_maximum cpu_frequency_minimum cpus_per_task cpus_per_tres cron current_working_directory delay_boot " +
+	"derived_exit_code end_time exit_code extra failed_node federation_origin federation_siblings_active federation_siblings_viable flags " +
+	"gres_detail group_id group_name het_job_id_set het_job_offset job_resources job_size_str last_sched_eval licenses_allocated mail_type " +
+	"mail_user max_cpus maximum_switch_wait_time mcs_label minimum_cpus_per_node minimum_tmp_disk_per_node name network nodes " +
+	"ntasks_per_tres pack_job_id_set power pre_sus_time preempt_time preemptable_time profile reboot req_switch required_switches " +
+	"resize_time restart_cnt scheduled_nodes segment_size selinux_context show_flags sockets_per_board sockets_per_node standard_error " +
+	"standard_input standard_output stderr_expanded stdin_expanded stdout_expanded step_id submit_line suspend_time system_comment " +
+	"tasks_per_board tasks_per_core tasks_per_node tasks_per_socket tasks_per_tres thread_spec threads_per_core tres_bind tres_freq wait4switch wckey")
+
+// hiddenStates are flags behind a state that scontrol does not print.
+var hiddenStates = []string{"LAUNCH_FAILED", "RECONFIG_FAIL", "POWER_UP_NODE", "UPDATE_DB"}
+
+// noQueue says how to print a queue in place of other JSON.
+const noQueue = "this JSON has no list of jobs of squeue: print the queue with  squeue --json  or  scontrol show job --json"
+
+// jsonTexts returns a value as texts: a number or text as one, a list as several, and a number that is not set as
+// none. Slurm writes numbers plainly, or as an object that says whether they are set.
+func jsonTexts(v any) []string {
+	switch v := v.(type) {
+	case map[string]any:
+		if v["infinite"] == true {
+			return []string{"UNLIMITED"}
+		}
+		if v["set"] != true {
+			return nil
+		}
+		return jsonTexts(v["number"])
+	case []any:
+		var all []string
+		for _, one := range v {
+			all = append(all, jsonTexts(one)...)
+		}
+		return all
+	case bool:
+		return []string{map[bool]string{false: "0", true: "1"}[v]}
+	case json.Number:
+		switch v {
+		case "4294967295", "18446744073709551615":
+			return []string{"UNLIMITED"}
+		case "4294967294", "18446744073709551614": // no value
+			return nil
+		}
+		return []string{v.String()}
+	case string:
+		if v != "" {
+			return []string{v}
+		}
+	}
+	return nil
+}
+
+// jsonFields returns the fields of scontrol for a job in JSON.
+func (q *queueReader) jsonFields(job map[string]any) map[string]string {
+	f := map[string]string{}
+	get := func(key string) string { return strings.Join(jsonTexts(job[key]), ",") }
+	for _, key := range slices.Sorted(maps.Keys(job)) {
+		if name := jsonNames[key]; name != "" {
+			f[name] = get(key)
+		} else if !slices.Contains(jsonOthers, key) {
+			q.leave(fmt.Sprintf("the key %s of JSON is not known, and not used", key))
+		}
+	}
+	zeros := []string{"ArrayJobId", "ArrayTaskThrottle", "HetJobId", "SubmitTime", "EligibleTime", "StartTime", "MinMemoryNode", "MinMemoryCPU",
+		"NumTasks", "TimeMin", "Deadline", "Switches", "Contiguous"}
+	for _, name := range zeros {
+		if f[name] == "0" || f[name] == "UNLIMITED" {
+			f[name] = ""
+		}
+	}
+	states := slices.DeleteFunc(jsonTexts(job["job_state"]), func(s string) bool { return slices.Contains(hiddenStates, s) })
+	if f["JobState"] = ""; slices.Contains(states, "COMPLETING") {
+		f["JobState"] = "COMPLETING"
+	} else if len(states) > 0 {
+		f["JobState"] = states[len(states)-1] // flags such as CONFIGURING are behind the state
+	}
+	f["Reason"] = strings.ReplaceAll(cmp.Or(get("state_description"), f["Reason"]), " ", "_")
+	f["UserId"] = cmp.Or(f["UserId"], get("user_id"))
+	if id := get("array_task_id"); f["ArrayJobId"] == "" {
+		f["ArrayTaskId"] = ""
+	} else if id != "" {
+		f["ArrayTaskId"] = id
+	}
+	if get("hold") == "1" {
+		f["Priority"] = "0"
+	}
+	for _, name := range []string{"TimeLimit", "TimeMin"} {
+		if n, err := strconv.Atoi(f[name]); err == nil {
+			f[name] = fmt.Sprintf("%d-%02d:%02d:00", n/1440, n/60%24, n%60)
+		}
+	}
+	for _, name := range []string{"MinMemoryNode", "MinMemoryCPU"} {
+		if f[name] != "" {
+			f[name] += "M"
+		}
+	}
+	low, _ := strconv.Atoi(f["NumNodes"])
+	if high, _ := strconv.Atoi(get("max_nodes")); high >= low && low > 0 && jobStates[f["JobState"]] == "PENDING" {
+		f["NumNodes"] = fmt.Sprintf("%d-%d", low, high)
+	}
+	if n, err := strconv.Atoi(f["CoreSpec"]); err == nil && n&0x7fff >= 0x7ffe {
+		f["CoreSpec"] = ""
+	}
+	for _, one := range append(jsonTexts(job["shared"]), jsonTexts(job["exclusive"])...) {
+		switch one = strings.ToUpper(one); one {
+		case "NONE", "TRUE", "EXCLUSIVE", "NO":
+			f["OverSubscribe"] = "NO"
+		case "USER", "MCS", "TOPO":
+			f["OverSubscribe"] = one
+		}
+	}
+	return f
+}
+
+// fromJSON reads the output of squeue --json or scontrol show job --json. It has no run times: the present time is the
+// time of its last update, or the last time of a job in it.
+func (q *queueReader) fromJSON(file string, r io.Reader) error {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	var top struct {
+		Jobs   *[]json.RawMessage `json:"jobs"`
+		Update any                `json:"last_update"`
+		Errors []struct {
+			Description string `json:"description"`
+			Error       string `json:"error"`
+		} `json:"errors"`
+	}
+	in, line, offset := numbers(text), 1, 0
+	wrong := func(why string) error { return &ConfProblem{file, line, why} }
+	var at *json.SyntaxError
+	switch err := in.Decode(&top); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		line += bytes.Count(bytes.TrimSpace(text), []byte("\n"))
+		return wrong("the file ends within the JSON: it was cut off. Print it again")
+	case errors.As(err, &at):
+		line += bytes.Count(text[:at.Offset], []byte("\n"))
+		return wrong(fmt.Sprintf("this is not JSON: %v. Print it again", err))
+	case len(top.Errors) > 0:
+		return wrong(fmt.Sprintf("Slurm has printed an error: %s. Print it again", cmp.Or(top.Errors[0].Description, top.Errors[0].Error)))
+	case err != nil || top.Jobs == nil:
+		return wrong(noQueue)
+	}
+	later := func(v any) {
+		if n, err := strconv.ParseInt(strings.Join(jsonTexts(v), ""), 10, 33); err == nil {
+			q.now = max(q.now, time.Duration(n)*time.Second)
+		}
+	}
+	if later(top.Update); q.now == 0 {
+		q.said = append(q.said, "this JSON has no last_update: the present time is the last time in it")
+	}
+	for _, raw := range *top.Jobs {
+		begin := offset + max(bytes.Index(text[offset:], raw), 0)
+		line += bytes.Count(text[offset:begin], []byte("\n"))
+		offset = begin
+		var job map[string]any
+		if numbers(raw).Decode(&job) != nil || job["job_id"] == nil || job["job_state"] == nil {
+			return wrong(noQueue)
+		}
+		f := q.jsonFields(job)
+		later(job["last_sched_evaluation"])
+		q.judge(f)
+		if err := q.job(f, line); err != nil {
+			q.wrong(wrong(err.Error()))
+		}
+	}
+	return nil
+}
+
+// numbers returns a decoder that keeps numbers as they are written.
+func numbers(text []byte) *json.Decoder {
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.UseNumber()
+	return in
+}
