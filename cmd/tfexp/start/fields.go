@@ -16,10 +16,11 @@ var (
 	fired      = regexp.MustCompile(`\b(?:fire\.Fire|typer\.run)\(\s*(\w+)\s*\)`)
 	typed      = regexp.MustCompile(`(?s)@\w+\.command\([^)]*\)\s*def \w+\(`)
 	dataclass  = regexp.MustCompile(`(?m)^@(?:\w+\.)?dataclass\b[^\n]*\nclass \w+[^\n]*:\n((?:(?:[ \t]+[^\n]*)?\n)*)`)
-	readsClass = regexp.MustCompile(`\bHfArgumentParser\(|\btyro\.cli\(|\bsimple_parsing\b|\bArgumentParser\(\s*parser_mode`)
-	hyphens    = regexp.MustCompile(`\btyper\b|\btyro\b`)
-	declared   = regexp.MustCompile(`^\s*(\w+)\s*(?::\s*([^=]*?))?\s*=\s*(?:(?:typer\.)?Option\(\s*|(?:\w+\.)?field\(\s*default\s*=\s*)?` +
-		`([-+]?[\d.][\w.+-]*)\s*[,)]?`)
+	readsClass = regexp.MustCompile(`\bHfArgumentParser\(|\btyro\.cli\(|\bsimple_parsing\b` +
+		`|\bArgumentParser\(\s*parser_mode`)
+	hyphens  = regexp.MustCompile(`\btyper\b|\btyro\b`)
+	declared = regexp.MustCompile(`^\s*(\w+)\s*(?::\s*([^=]*?))?\s*=\s*(?:(?:typer\.)?Option\(\s*|` +
+		`(?:\w+\.)?field\(\s*default\s*=\s*)?([-+]?[\d.][\w.+-]*)\s*[,)]?`)
 )
 
 // parameters returns the options with a number as default that a program has by its parameters and fields.

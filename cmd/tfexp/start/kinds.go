@@ -29,8 +29,7 @@ var programEndings = []string{".py", ".sh", ".bash", ".r", ".jl", ".pl", ".lua",
 // syntaxes match what programs contain, by line.
 var (
 	python = regexp.MustCompile(`(?m)^(?:import [\w.]+(?: as \w+)?|from [\w.]+ import .+|def \w+\(.*\)(?: ->.*)?:` +
-		`|class \w+.*:|` +
-		`if __name__ == ["']__main__["']:|(?:for|while|with) .+:)\s*(?:#.*)?$`)
+		`|class \w+.*:|if __name__ == ["']__main__["']:|(?:for|while|with) .+:)\s*(?:#.*)?$`)
 	shell = regexp.MustCompile(`(?m)^\s*(?:set -[a-z]+|export \w+=|(?:exec |srun |nohup |time )?` +
 		`(?:python3?|torchrun|accelerate|deepspeed|mpirun|horovodrun) .+|` +
 		`fi|done|esac|source .+|module load .+|#SBATCH .+|#PBS .+)\s*$`)
@@ -56,27 +55,23 @@ type otherLog struct {
 
 // condorTable says how to make a CSV file from jobs of HTCondor.
 const condorTable = "write it by  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus RequestGpus " +
-	"Owner  and name these columns " +
-	"submit, start, end, cpus, gpus and user"
+	"Owner  and name these columns submit, start, end, cpus, gpus and user"
 
 // otherLogs lists the files that are recognized, with the columns that a table of their jobs needs.
 var otherLogs = []otherLog{
 	{regexp.MustCompile(`(?m)^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];[^;\n]*;`), "the accounting log of PBS or Torque",
 		"write each E record as a row: submit from qtime=, start from start=, end from end=, cpus from " +
-			"Resource_List.ncpus " +
-			"(or nodes and ppn), gpus from Resource_List.ngpus, limit from Resource_List.walltime, user from user=, " +
-			"queue from queue=", false},
+			"Resource_List.ncpus (or nodes and ppn), gpus from Resource_List.ngpus, limit from Resource_List.walltime, " +
+			"user from user=, queue from queue=", false},
 	{regexp.MustCompile(`(?m)^(?:[^:\n{}"]*:){40,}[^:\n{}"]*$`), "the accounting file of Grid Engine (SGE)",
 		"write each line as a row, by the numbers of its fields: job 6, submit 9, start 10, end 11, cpus 35 " +
 			"(slots), user 4, queue 1", false},
 	{regexp.MustCompile(`(?m)^=+\s*\nqname\s`), "what qacct of Grid Engine prints",
 		"write each block as a row: submit from qsub_time, start from start_time, end from end_time, cpus from " +
-			"slots, user from owner, " +
-			"queue from qname", false},
+			"slots, user from owner, queue from qname", false},
 	{regexp.MustCompile(`(?m)^"JOB_(?:FINISH|NEW|START|STATUS)" "`), "the event log of LSF (lsb.acct or lsb.events)",
 		"write each JOB_FINISH record as a row: submit, start and end are its fields 8, 11 and 3 (seconds since " +
-			"1970), cpus " +
-			"its numProcessors, user its userName, queue its queue", false},
+			"1970), cpus its numProcessors, user its userName, queue its queue", false},
 	{regexp.MustCompile(`(?m)^Accounting information about jobs that are:`), "what bacct of LSF prints",
 		"write each job as a row: submit, start and end of its events Submitted, Dispatched and Completed, cpus " +
 			"from its hosts, user, queue", false},
@@ -85,18 +80,21 @@ var otherLogs = []otherLog{
 		"the history of HTCondor", condorTable, false},
 	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+COMPLETED`), "what condor_history of " +
 		"HTCondor prints", condorTable, false},
-	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+PRI|^OWNER\s+BATCH_NAME\s`), "what condor_q of HTCondor " +
-		"prints, the current jobs", "take the history instead: " + condorTable, false},
-	{regexp.MustCompile(`(?m)^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\s+[A-Z]\s+(?:Job|enqueuing|user=)`), "what tracejob of PBS or Torque prints, one job",
+	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+PRI|^OWNER\s+BATCH_NAME\s`),
+		"what condor_q of HTCondor prints, the current jobs", "take the history instead: " + condorTable, false},
+	{regexp.MustCompile(`(?m)^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\s+[A-Z]\s+(?:Job|enqueuing|user=)`),
+		"what tracejob of PBS or Torque prints, one job",
 		"take the accounting log of all jobs instead, in server_priv/accounting, and write each E record as a row", false},
 	{regexp.MustCompile(`"COMMAND"\s*:\s*"(?:bjobs|bhist)"`), "JSON of bjobs of LSF",
 		"write each of its RECORDS as a row: submit, start and end from SUBMIT_TIME, START_TIME and FINISH_TIME", false},
 	{regexp.MustCompile(`(?m)^Job id\s+S\s+User\s+Duration\s`), "what oarstat of OAR prints, the current jobs",
-		"write each job of  oarstat --gantt FROM,TO -J  as a row: submit, start and end from submissionTime, startTime and stopTime", false},
+		"write each job of  oarstat --gantt FROM,TO -J  as a row: submit, start and end from submissionTime, " +
+			"startTime and stopTime", false},
 	{regexp.MustCompile(`(?m)^\s*JOBID\s+USER\s+NAME\s+ST\s+NTASKS\s`), "what flux jobs prints",
-		"print it again with  flux jobs -a -o '{id},{t_submit},{t_run},{t_cleanup},{ncores},{ngpus},{username}'  under the names job, " +
-			"submit, start, end, cpus, gpus, user", true},
-	{regexp.MustCompile(`(?m)^(?:NAMESPACE\s+)?NAME\s+(?:READY|STATUS|COMPLETIONS)\s.*\bAGE\b`), "what kubectl get prints",
+		"print it again with  flux jobs -a -o '{id},{t_submit},{t_run},{t_cleanup},{ncores},{ngpus},{username}'  " +
+			"under the names job, submit, start, end, cpus, gpus, user", true},
+	{regexp.MustCompile(`(?m)^(?:NAMESPACE\s+)?NAME\s+(?:READY|STATUS|COMPLETIONS)\s.*\bAGE\b`),
+		"what kubectl get prints",
 		"it has no times of start and end: print it again with  -o json, and write a row for each pod: submit from " +
 			"metadata.creationTimestamp, start from status.startTime", true},
 	{regexp.MustCompile(`(?m)^(?:Job id\s+Name\s+User\s|Job Id: \S+\s*\n\s+Job_Name = )`), "what qstat of PBS or " +
@@ -136,7 +134,8 @@ var otherLogs = []otherLog{
 		"a replay needs jobs that have ended: print them with  sacct -a -X -D --json", true},
 	{regexp.MustCompile(`^\s*JobId=\d+ `), "what scontrol show job prints, the current jobs",
 		"a replay needs jobs that have ended: print them with  sacct -a -X --parsable2", true},
-	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S|\A(?:Cluster\|)?Account\||\AName\|Priority\|`),
+	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S|\A` +
+		`(?:Cluster\|)?Account\||\AName\|Priority\|`),
 		"a configuration of Slurm, or a table of sacctmgr",
 		"give it as  tfexp init NAME --from-slurm FILE  with the log of sacct behind it", true},
 	{regexp.MustCompile(`(?s)^\s*\{.*"cell_type"\s*:`), "a notebook of Jupyter", "make a program of it:  jupyter " +
@@ -207,9 +206,10 @@ func otherKind(head []byte) string {
 // Patterns of files that are neither programs nor logs of clusters.
 var (
 	trainingOutput = regexp.MustCompile(`(?mi)^.*\bepoch\W{0,4}\d(?s:.*)\b(?:loss|acc)|^\s*\[\d+\]\s+\S+-\w+:[\d.]` +
-		`|^\s*\[\d+\]\s+\S+'s \w+: |^\W*(?:step|iter(?:ation)?)\W*\d+.*loss|'loss': .*'epoch':|\A[^\n]*\bepoch\b[^\n]*loss|^\d+:\s+learn: `)
-	trainingConfig = regexp.MustCompile(`(?mi)^\s*["']?(?:lr|learning_rate|(?:num_|max_)?epochs|(?:train_)?batch_size|optimizer|` +
-		`model|trainer|dataset)["']?\s*[:=]`)
+		`|^\s*\[\d+\]\s+\S+'s \w+: |^\W*(?:step|iter(?:ation)?)\W*\d+.*loss` +
+		`|'loss': .*'epoch':|\A[^\n]*\bepoch\b[^\n]*loss|^\d+:\s+learn: `)
+	trainingConfig = regexp.MustCompile(`(?mi)^\s*["']?(?:lr|learning_rate|(?:num_|max_)?epochs|` +
+		`(?:train_)?batch_size|optimizer|model|trainer|dataset)["']?\s*[:=]`)
 )
 
 // isMakefile reports whether a file is for make.
@@ -224,14 +224,15 @@ var phony = regexp.MustCompile(`(?m)^\.PHONY\s*:`)
 func noJobs(name string, head []byte) string {
 	switch {
 	case isMakefile(name, head):
-		return "it is a Makefile: write an experiment by  tfexp init --template own-program  and name a target in it, as in  " +
+		return "it is a Makefile: write an experiment by  tfexp init --template own-program  and name a target in it, " +
+			"as in  " +
 			`command = ["make", "-s", "train"]`
 	case trainingOutput.Match(head):
-		return "it is what a training program printed, and has no jobs of a cluster: give the program to --from; its lines " +
-			"are read while it runs"
+		return "it is what a training program printed, and has no jobs of a cluster: give the program to --from; its " +
+			"lines are read while it runs"
 	case trainingConfig.Match(head):
-		return "it is the configuration of a training: give the program that reads it to --from; with --template tune, the " +
-			"settings of a program that uses Hydra are taken from its configuration"
+		return "it is the configuration of a training: give the program that reads it to --from; with --template " +
+			"tune, the settings of a program that uses Hydra are taken from its configuration"
 	}
 	return ""
 }

@@ -26,8 +26,8 @@ func printCalls(source []byte) (calls []string) {
 	return calls
 }
 
-// inPercent reports whether a program prints its accuracies in percent: each of the calls that prints an accuracy
-// multiplies it by 100, or prints a variable that is assigned such a product.
+// inPercent reports whether a program prints its accuracies in percent: each call that prints an accuracy multiplies it
+// by 100, or prints a variable that is assigned such a product.
 func inPercent(source []byte, calls []string) bool {
 	found := false
 	for _, call := range calls {
@@ -51,7 +51,8 @@ func inPercent(source []byte, calls []string) bool {
 // Parts of patterns for values in separate lines. A line with the loss of a validation does not match.
 const (
 	correctOf = `(?:\d+/\d+\s*\(\s*)?` // 98/100 (98%)
-	ownLoss   = `^(?i:(?:.*[|:\]>])?\s*(?:(?:train[a-z]*|set|avg|average|mean|running|total|epoch|batch)[ _/:-]+)*` + lossWord +
+	ownLoss   = `^(?i:(?:.*[|:\]>])?\s*(?:(?:train[a-z]*|set|avg|average|mean|running|total|epoch` +
+		`|batch)[ _/:-]+)*` + lossWord +
 		`(?:.*[^a-z]` + accName + `(?P<accuracy3>` + number + `))?)`
 	ownAccuracy = `^(?i:(?:.*[^a-z])?` + accName + correctOf + `(?P<accuracy2>` + number + `))`
 	ownBar      = `^.*?%\|.*\|\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+) \[`
@@ -84,7 +85,8 @@ func (s progressStyle) separated(source []byte) string {
 		lines = strings.Replace(lines, "P<accuracy>", "P<percent>", 1)
 	}
 	if inPercent(source, apart) {
-		own, other = strings.Replace(own, "P<accuracy2>", "P<percent2>", 1), strings.Replace(other, "P<accuracy3>", "P<percent3>", 1)
+		own = strings.Replace(own, "P<accuracy2>", "P<percent2>", 1)
+		other = strings.Replace(other, "P<accuracy3>", "P<percent3>", 1)
 	}
 	placed := strings.Contains(s.lines, accuracy) // the accuracy is in the same line, not in a bar or a dictionary
 	switch {

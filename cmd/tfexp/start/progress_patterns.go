@@ -23,10 +23,12 @@ const (
 const catboostWork = `iterations|n_estimators|num_trees|num_boost_round`
 
 // kerasLines matches the lines of Keras: "Epoch 1/3", and then 4/4 - 1s - loss: 0.5 - val_accuracy: 0.9.
-const kerasLines = `^\s*[Ee]poch\s+(?P<epoch>[0-9]+)\s*/\s*[0-9]+\s*$|^\s*(?P<batch>[0-9]+)\s*/\s*(?P<batches>[0-9]+)\s(` +
-	`?:.*?` + kerasAccuracy + `(?P<accuracy>` + number + `).*?` + kerasLoss + `(?P<loss>` + number + `)|.*?` + kerasLoss + `(?P<loss2>` +
-	number + `)(?:.*?` + kerasAccuracy + `(?P<accuracy2>` + number + `))?|.*?` + kerasAccuracy + `(?P<accuracy3>` + number + `))?(?:.*` +
-	`\sval_(?:\w+_)?acc(?:uracy)?:\s+(?P<accuracy4>` + number + `))?`
+const kerasLines = `^\s*[Ee]poch\s+(?P<epoch>[0-9]+)\s*/\s*[0-9]+\s*$` +
+	`|^\s*(?P<batch>[0-9]+)\s*/\s*(?P<batches>[0-9]+)\s` +
+	`(?:.*?` + kerasAccuracy + `(?P<accuracy>` + number + `).*?` + kerasLoss + `(?P<loss>` + number + `)` +
+	`|.*?` + kerasLoss + `(?P<loss2>` + number + `)(?:.*?` + kerasAccuracy + `(?P<accuracy2>` + number + `))?` +
+	`|.*?` + kerasAccuracy + `(?P<accuracy3>` + number + `))?` +
+	`(?:.*\sval_(?:\w+_)?acc(?:uracy)?:\s+(?P<accuracy4>` + number + `))?`
 
 // Parts of kerasLines: Keras 3 prints the accuracy before the loss, Keras 2 behind it.
 const (
@@ -74,10 +76,11 @@ var progressStyles = []progressStyle{
 	{ // Lightning: Epoch 0: 100%|██| 4/4 [00:00<00:00, v_num=0], and its bar of rich
 		by:     []string{imported("pytorch_lightning", "lightning")},
 		unless: `\benable_progress_bar\s*=\s*False\b`,
-		note: "Lightning uses the package rich where it is installed: its bar appears at the end of a program alone, if the " +
-			"output is not a terminal. To print each epoch, give the Trainer  callbacks=[TQDMProgressBar()]",
+		note: "Lightning uses the package rich where it is installed: its bar appears at the end of a program alone, " +
+			"if the output is not a terminal. To print each epoch, give the Trainer  callbacks=[TQDMProgressBar()]",
 		lines: `Epoch (?P<epoch0>[0-9]+)(?:/-?[0-9]+)?:?\s.*?\s(?P<batch>[0-9]+)/(?:(?P<batches>[0-9]+)|\?|--)` +
-			`(?:(?:.*` + barAccuracy + `(?P<accuracy>` + number + `))?.*` + lossName + `)?(?:.*` + barAccuracy + `(?P<accuracy2>` +
+			`(?:(?:.*` + barAccuracy + `(?P<accuracy>` + number + `))?.*` + lossName + `)?(?:.*` + barAccuracy +
+			`(?P<accuracy2>` +
 			number + `))?`,
 	},
 	{ // YOLO: 1/3  0G  1.2  4.3  1.3  17  640: 100%|██| 4/4; in a file several of them are in one line
@@ -97,7 +100,8 @@ var progressStyles = []progressStyle{
 		lines:  kerasLines,
 	},
 	{
-		by: []string{imported("tensorflow", "keras", "tf_keras"), `\bProgbar\(`, printing + `f?["'](?:\\n)?[Ee]poch`}, lines: kerasLines,
+		by: []string{imported("tensorflow", "keras", "tf_keras"), `\bProgbar\(`, printing +
+			`f?["'](?:\\n)?[Ee]poch`}, lines: kerasLines,
 	},
 	{ // XGBoost: [0]	train-rmse:0.5	eval-rmse:0.6
 		by: []string{imported("xgboost")}, work: `num_boost_round|n_estimators|num_rounds?`,
@@ -106,8 +110,9 @@ var progressStyles = []progressStyle{
 	},
 	{ // LightGBM: [1]	training's l2: 0.5
 		by: []string{imported("lightgbm")}, work: `n_estimators|num_boost_round|num_iterations?|num_trees`,
-		lines: `^\s*(?:\[(?P<epoch>[0-9]+)\]|\[LightGBM\].*Iteration:(?P<epoch2>[0-9]+),)\s+\S+(?:'s)?\s+(?:(?:.*?\s)??(?:l1` +
-			`|l2|rmse|mape|quantile|huber|fair|poisson|gamma|\w*loss\w*|\w*error\w*|\w*entropy)\s*:\s*(?P<loss>` + number +
+		lines: `^\s*(?:\[(?P<epoch>[0-9]+)\]|\[LightGBM\].*Iteration:(?P<epoch2>[0-9]+),)\s+\S+(?:'s)?\s+` +
+			`(?:(?:.*?\s)??(?:l1|l2|rmse|mape|quantile|huber|fair|poisson|gamma|\w*loss\w*|\w*error\w*` +
+			`|\w*entropy)\s*:\s*(?P<loss>` + number +
 			`)|\S)`,
 	},
 	{ // CatBoost: 0:	learn: 0.69	test: 0.7	total: 50ms; a metric of one's own may be no loss
@@ -128,7 +133,8 @@ var progressStyles = []progressStyle{
 	},
 	{ // networks of scikit-learn: Iteration 1, loss = 0.7
 		by: []string{imported("sklearn"), `\bverbose\s*=\s*(?:True|[1-9])`, `\bMLPClassifier\(`}, work: `max_iter`,
-		lines: `^\s*Iteration (?P<epoch>[0-9]+), loss = (?P<loss>` + number + `)|^Validation score: (?P<accuracy>` + number + `)`,
+		lines: `^\s*Iteration (?P<epoch>[0-9]+), loss = (?P<loss>` + number + `)|^Validation score: (?P<accuracy>` +
+			number + `)`,
 	},
 	{
 		by: []string{imported("sklearn"), `\bverbose\s*=\s*(?:True|[1-9])`, `\bMLP\w+\(`}, work: `max_iter`,
@@ -167,16 +173,18 @@ var progressStyles = []progressStyle{
 		lines: `\biter: (?P<step>[0-9]+)\s(?:.*?\btotal_loss: (?P<loss>` + number + `))?`,
 	},
 	{ // skorch, a table of epoch, train_loss, valid_acc, valid_loss and dur:  1  0.70  0.50  0.69  0.01
-		by:    []string{imported("skorch"), `\bNeuralNet(?:Binary)?Classifier\(`},
-		lines: `^\s+(?P<epoch>[0-9]+)\s+(?P<loss>` + number + `|nan|inf)\s+(?P<accuracy>` + number + `)\s+\S+\s.*[0-9.]+\s*$`,
+		by: []string{imported("skorch"), `\bNeuralNet(?:Binary)?Classifier\(`},
+		lines: `^\s+(?P<epoch>[0-9]+)\s+(?P<loss>` + number + `|nan|inf)\s+(?P<accuracy>` + number +
+			`)\s+\S+\s.*[0-9.]+\s*$`,
 	},
 	{
 		by:    []string{imported("skorch"), `\bNeuralNet\w*\(`},
 		lines: `^\s+(?P<epoch>[0-9]+)\s+(?P<loss>` + number + `|nan|inf)\s.*[0-9.]+\s*$`,
 	},
 	{ // fastai with accuracy as its first metric
-		by:    []string{imported("fastai"), `\bmetrics\s*=\s*\[?\s*accuracy\b`},
-		lines: `^\s*(?P<epoch0>[0-9]+)\s+(?P<loss>` + number + `|nan|inf)\s+\S+\s+(?P<accuracy>` + number + `)\s.*\s?[0-9]+:[0-9]+\s*$`,
+		by: []string{imported("fastai"), `\bmetrics\s*=\s*\[?\s*accuracy\b`},
+		lines: `^\s*(?P<epoch0>[0-9]+)\s+(?P<loss>` + number + `|nan|inf)\s+\S+\s+(?P<accuracy>` + number +
+			`)\s.*\s?[0-9]+:[0-9]+\s*$`,
 	},
 	{ // fastai, a table: 0  0.50  0.40  0.90  00:05
 		by:    []string{imported("fastai")},
@@ -245,11 +253,11 @@ var progressStyles = []progressStyle{
 		lines: `^\[(?P<epoch0>[0-9]+)/[0-9]+\]\s?\[(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\](?i:` + loss + `)`,
 	},
 	{ // nanoGPT, and programs that print their steps
-		by: []string{`(?i)` + printing + `.*["'](?:[^"']*[^\w\s"'] *)?\s*(?:(?:train(?:ing)?|global)[ _]+)?(?:step|iter(?:ation)?)s?` +
-			`\W{0,4}[{%]`},
+		by: []string{`(?i)` + printing + `.*["'](?:[^"']*[^\w\s"'] *)?\s*(?:(?:train(?:ing)?|global)[ _]+)?(?:step` +
+			`|iter(?:ation)?)s?\W{0,4}[{%]`},
 		unless: `(?i)` + printing + `.*epoch`, steps: true,
-		lines: `(?:^|[^\w\s]\s*|[,.]\d+ )(?i:(?:(?:train(?:ing)?|global)[ _]+)?(?:step|iter(?:ation)?))s?[^0-9a-z]*(?P<step>[0-9]+)` +
-			`(?i:` + loss + accuracy + `)`,
+		lines: `(?:^|[^\w\s]\s*|[,.]\d+ )(?i:(?:(?:train(?:ing)?|global)[ _]+)?(?:step|iter(?:ation)?))s?[^0-9a-z]*` +
+			`(?P<step>[0-9]+)(?i:` + loss + accuracy + `)`,
 	},
 	{ // DeepSpeed: [Rank 0] step=10, skipped=0, lr=[0.001], and steps: 10 loss: 0.5
 		by: []string{imported("deepspeed")}, unless: `(?i)` + printing + `.*epoch`, steps: true,
@@ -265,8 +273,7 @@ var progressStyles = []progressStyle{
 	{ // dictionaries: {"epoch": 1, "loss": 0.5}
 		by: []string{printing + `(?:str\(|json\.dumps\()?\{[^}]*["']epoch["'][^}]*\}`},
 		lines: `["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*["']?(?P<epoch>[` +
-			`0-9.]+)|` +
-			`["']epoch["']:\s*["']?(?P<epoch2>[0-9.]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` +
+			`0-9.]+)|["']epoch["']:\s*["']?(?P<epoch2>[0-9.]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` +
 			number + `))?` + dictionaryAccuracy,
 	},
 	{ // 1/8: train/loss=0.5, and [1/8] loss=0.5
@@ -305,9 +312,9 @@ var progressStyles = []progressStyle{
 // Patterns of the sources of programs whose epochs count from 0, and from 1. The second has precedence.
 var (
 	fromZero = regexp.MustCompile(`range\(|enumerate\(`)
-	fromOne  = regexp.MustCompile(`(?i)epoch\W{0,6}\w+\s*\+\s*1|(?:str|format|%)\s*\(\s*epoch\s*\+\s*1|["'],\s*epoch\s*\+\s*1` +
-		`|\bfor\s+(?:\w*ep\w*|[a-z])\b[^\n]*(?:range\(\s*1\s*,|start\s*=\s*1\b)|range\(\s*1\s*,[^\n]*epoch` +
-		`|\[?\{\s*(?:epoch|ep|e)\s*\+\s*1\s*\}\s?/|range\([^)\n]*epochs?\s*\+\s*1\s*\)` +
+	fromOne  = regexp.MustCompile(`(?i)epoch\W{0,6}\w+\s*\+\s*1|(?:str|format|%)\s*\(\s*epoch\s*\+\s*1` +
+		`|["'],\s*epoch\s*\+\s*1|\bfor\s+(?:\w*ep\w*|[a-z])\b[^\n]*(?:range\(\s*1\s*,|start\s*=\s*1\b)` +
+		`|range\(\s*1\s*,[^\n]*epoch|\[?\{\s*(?:epoch|ep|e)\s*\+\s*1\s*\}\s?/|range\([^)\n]*epochs?\s*\+\s*1\s*\)` +
 		`|(?i:epoch)[^\n]*["']\s*(?:%\s*\(?|\.format\()\s*\w+\s*\+\s*1\b`) // the first value of a format
 )
 

@@ -37,8 +37,8 @@ var (
 	plainKey = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 )
 
-// settingsOf returns the options that a program reads by argparse, click, absl, or its parameters, without the option for its epochs or
-// steps (work).
+// settingsOf returns the options that a program reads by argparse, click or absl, or has by its parameters. The option
+// for its epochs or steps (work) is not among them.
 func settingsOf(raw []byte, work string) []Setting {
 	var list []Setting
 	source := string(raw)
@@ -257,7 +257,8 @@ func (p *TrainingProgram) configured(config, source []byte) {
 	p.Command = p.command(source)
 }
 
-// eachValue calls each for the plain values of a configuration in YAML, with their paths and the last parts of these.
+// eachValue calls each for the plain values of a configuration in YAML. For train: {lr: 0.1}, the path is train.lr, and
+// the key is lr.
 func eachValue(raw []byte, each func(path, key, value string)) {
 	type level struct {
 		indent int

@@ -81,8 +81,8 @@ func patternsOf(names, short string) unitPatterns {
 		option:  regexp.MustCompile(`["'](--(?:` + names + `)` + short + `)["']`),
 		preset:  regexp.MustCompile(`["']--(?:` + names + `)["'][^()]*?default\s*=\s*(\d+)`),
 		setting: regexp.MustCompile(`(?mi)^\s*(` + names + `)(?:\s*:\s*int)?\s*=\s*([1-9][\d_]*)`),
-		variable: regexp.MustCompile(`(?i)(?:environ(?:\.get\(|\[)|getenv\()\s*["'](` + names + `)["'](?:\s*,\s*["']?(\d+))?|` +
-			`\$\{(` + names + `):?[-=](\d+)\}`),
+		variable: regexp.MustCompile(`(?i)(?:environ(?:\.get\(|\[)|getenv\()\s*["'](` + names +
+			`)["'](?:\s*,\s*["']?(\d+))?|\$\{(` + names + `):?[-=](\d+)\}`),
 		flag:   regexp.MustCompile(`\bDEFINE_integer\(\s*["'](` + names + `)["']\s*,\s*(\d+)?`),
 		name:   regexp.MustCompile(`^(?:` + names + `)$`),
 		given:  regexp.MustCompile(`\s--(?:` + names + `)[ =](\d+)\b`),
@@ -105,7 +105,8 @@ var (
 )
 
 // eventFiles matches programs that write TensorBoard's event files, or send values to a tracker that can.
-var eventFiles = regexp.MustCompile(`\bSummaryWriter\(|\bTensorBoard(?:Logger)?\(|\bwandb\.log\(|\bcreate_file_writer\(`)
+var eventFiles = regexp.MustCompile(`\bSummaryWriter\(|\bTensorBoard` +
+	`(?:Logger)?\(|\bwandb\.log\(|\bcreate_file_writer\(`)
 
 // batchLine matches a line of a script for a batch system.
 var batchLine = regexp.MustCompile(`(?m)^#(?:SBATCH|PBS|BSUB|COBALT|OAR|\$)\s+(-.*?)\s*$`)
@@ -116,11 +117,11 @@ func batchLines(source []byte) string {
 	return strings.Join(options, ", ")
 }
 
-// wrapped matches the name of a Python program that a script starts.
+// wrappedProgram matches the name of a Python program that a script starts.
 var wrappedProgram = regexp.MustCompile(`(?m)^[^#\n]*?(?:^|[\s="'])([\w./-]+\.py)\b`)
 
-// Wrap takes over how the program that a script starts prints its progress. read returns the content of a file that the
-// script names.
+// Wrap reads the program that a script starts, and takes its way to print progress as that of the script. read returns
+// the content of a file that the script names.
 func (p *TrainingProgram) Wrap(read func(name string) ([]byte, error)) {
 	if p.Lines != "" || p.Reports || !isShell(p.File, p.source) {
 		return
@@ -134,13 +135,25 @@ func (p *TrainingProgram) Wrap(read func(name string) ([]byte, error)) {
 		if !p.unknownWork() && inner.Steps != p.Steps {
 			continue
 		}
-		p.Lines, p.Note, p.Reports, p.Steps = inner.Lines, inner.Note, inner.Reports, inner.Steps
-		if p.unknownWork() && !bytes.Contains(p.source, []byte("--")) {
+		if p.unknownWork() && (inner.Steps != p.Steps || !bytes.Contains(p.source, []byte("--"))) {
 			p.Work = inner.Work
+			if given := inSteps.given.FindSubmatch(p.source); inner.Steps && given != nil {
+				p.Work = cmp.Or(workOf(string(given[1])), inner.Work)
+			}
 		}
+		p.Lines, p.Note, p.Reports, p.Steps = inner.Lines, inner.Note, inner.Reports, inner.Steps
 		p.Wrapped = filepath.ToSlash(filepath.Join(filepath.Dir(p.File), string(m[1])))
 		return
 	}
+}
+
+// workOf reads a number of epochs or steps in the source of a program; 0 if it is no such number.
+func workOf(text string) int {
+	n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
+	if err != nil || n > schema.MaxEpochs {
+		return 0
+	}
+	return max(n, 0)
 }
 
 // frameworks are found by their imports.
@@ -208,17 +221,20 @@ func InspectProgram(shown string, raw []byte) TrainingProgram {
 		p.Fixed = string(m[1])
 	}
 	p.Work = standard
-	for _, from := range []*regexp.Regexp{unit.preset, unit.flag, unit.variable, unit.setting, unit.first, unit.passed, unit.given, looped} {
+	for _, from := range []*regexp.Regexp{unit.preset, unit.flag, unit.variable, unit.setting, unit.first,
+		unit.passed, unit.given, looped} {
 		if m := from.FindSubmatch(raw); m != nil {
-			text := cmp.Or(string(m[len(m)-1]), string(m[max(len(m)-3, 1)]))
-			n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
-			if err == nil && n > 0 && n <= schema.MaxEpochs {
+			text := m[len(m)-1]
+			if from == unit.variable && len(text) == 0 { // in Python, not in a shell
+				text = m[2]
+			}
+			if n := workOf(string(text)); n > 0 {
 				p.Work = n
 				break
 			}
 		}
 	}
-	if n, err := strconv.Atoi(strings.ReplaceAll(preset, "_", "")); err == nil && n > 0 && n <= schema.MaxEpochs {
+	if n := workOf(preset); n > 0 {
 		p.Work = n
 	}
 	p.Detached = detached(shown, raw)
@@ -317,8 +333,8 @@ func (p TrainingProgram) OpenQuestions() []string {
 			"long as the whole training: have it read %s, as in  %s", p.Unit(), variable, example))
 	}
 	if asked := batchLines(p.source); asked != "" {
-		out = append(out, fmt.Sprintf("What it asks of a batch system is not read: %s. The job has the threads, GPUs and limit "+
-			"that its block gives.", asked))
+		out = append(out, fmt.Sprintf("What it asks of a batch system is not read: %s. The job has the threads, GPUs "+
+			"and limit that its block gives.", asked))
 	}
 	if p.Detached != "" {
 		out = append(out, fmt.Sprintf("It starts a program that goes on after it, by %s: when its own process ends, the job ends, "+
@@ -327,8 +343,9 @@ func (p TrainingProgram) OpenQuestions() []string {
 	if p.Lines != "" {
 		out = append(out, "Its progress is read from the lines that it prints. A run warns if the pattern of lines matches none of them.")
 	} else if !p.Reports && eventFiles.Match(p.source) {
-		out = append(out, "Its progress is in the event files that it writes for TensorBoard, or in a tracker: let it write event "+
-			"files below $TFEXP_CHECKPOINT_DIR, and name the scalar of its loss:  progress { tensorboard = \"logs\", loss = "+
+		out = append(out, "Its progress is in the event files that it writes for TensorBoard, or in a tracker: let it "+
+			"write event files below $TFEXP_CHECKPOINT_DIR, and name the scalar of its loss:  progress { tensorboard = "+
+			"\"logs\", loss = "+
 			"\"train/loss\" }  (write the arguments in lines of their own)")
 	} else if !p.Reports {
 		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+

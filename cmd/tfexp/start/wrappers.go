@@ -20,7 +20,8 @@ var detaching = []struct {
 	by   *regexp.Regexp
 }{
 	{"nohup", regexp.MustCompile(`\bnohup\b[^\n]*[^&>|<\n]&(?:\s*(?:$|[\n;)"'\x60])|[ \t]+\w)`)},
-	{"screen -d -m", regexp.MustCompile(`\bscreen\s+(?:-\w+\s+(?:[^-\s]\S*\s+)?)*-(?:\w*d\w*m\w*|\w*m\w*d\w*|d\s+-m|m\s+-d)\b`)},
+	{"screen -d -m", regexp.MustCompile(`\bscreen\s+(?:-\w+\s+(?:[^-\s]\S*\s+)?)*-(?:\w*d\w*m\w*|\w*m\w*d\w*|d\s+-m` +
+		`|m\s+-d)\b`)},
 	{"tmux new-session -d", regexp.MustCompile(`\btmux\s+(?:-\S+\s+(?:\S+\s+)?)?(?:new|new-session)\s+` +
 		`(?:[^\n;]*\s)?-\w*d`)},
 	{"setsid", regexp.MustCompile(`\bsetsid\s+(?:-\S+\s+)*(?:-f|--fork)\b|\bsetsid\b[^\n]*[^&>|]&\s*(?:$|[\n;)"'])`)},
@@ -67,9 +68,8 @@ func handedIn(command string) *regexp.Regexp {
 // waits matches commands that wait for programs in the background, or for a submitted job.
 var waits = regexp.MustCompile(`(?m)(?:^|[;&|({'"]|\b(?:do|then|else))\s*wait(?:\s+[-$%"'\d]|\s*[;&|)}'"]|\s*$)|` +
 	`\bsystemd-run\s[^\n]*(?:--scope|--wait|--pipe|--pty|\s-[tP]\b)|\bsbatch\s[^\n]*(?:--wait\b|-W\b)|-sync\s+y|` +
-	`-W\s+block=true|\bbsub\s[^\n]*-K\b|` +
-	`\bcondor_wait\b|\btail\s[^\n]*--pid|\b(?:while|until)\b[^\n]*\b(?:squeue|qstat|bjobs|condor_q|pgrep|kill\s+-0)\b|` +
-	`docker\s+(?:wait|logs\s+-f)\b|kubectl\s+wait\b`)
+	`-W\s+block=true|\bbsub\s[^\n]*-K\b|\bcondor_wait\b|\btail\s[^\n]*--pid|\b(?:while|until)\b[^\n]*\b(?:squeue` +
+	`|qstat|bjobs|condor_q|pgrep|kill\s+-0)\b|docker\s+(?:wait|logs\s+-f)\b|kubectl\s+wait\b`)
 
 // remarks matches comments of shells.
 var remarks = regexp.MustCompile(`(?m)(?:^|\s)#.*$`)
