@@ -44,8 +44,8 @@ func Huge(v cty.Value) bool {
 	return exponent > mostExponent || exponent < -mostExponent || f.IsInf()
 }
 
-// In the library, a number divided by 0 is infinite, and the remainder is the number. The text "Inf" is a number too.
-// Within a text they would be "+Inf", so arithmetic with them is an error.
+// The HCL library divides by 0: the quotient is infinite, and the remainder is the dividend. It also reads the text "Inf"
+// as a number. These operations return errors instead, since a text would contain "+Inf".
 func init() {
 	for _, op := range []*hclsyntax.Operation{hclsyntax.OpAdd, hclsyntax.OpSubtract, hclsyntax.OpMultiply,
 		hclsyntax.OpDivide, hclsyntax.OpModulo, hclsyntax.OpNegate} {
@@ -309,5 +309,7 @@ func length(v cty.Value) int {
 
 // texts reports whether all values are known strings.
 func texts(vs []cty.Value) bool {
-	return !slices.ContainsFunc(vs, func(v cty.Value) bool { return v.IsNull() || !v.IsKnown() || v.Type() != cty.String })
+	return !slices.ContainsFunc(vs, func(v cty.Value) bool {
+		return v.IsNull() || !v.IsKnown() || v.Type() != cty.String
+	})
 }

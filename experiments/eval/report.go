@@ -142,7 +142,8 @@ func (r *Reporter) addSyntax(diags hcl.Diagnostics) {
 			line = h.Subject.Start.Line
 		}
 		if !kinds[h.Summary] && !lines[line] {
-			if at := h.Subject; h.Summary == "Invalid character" && at != nil && at.CanSliceBytes(r.Files[at.Filename].Bytes) {
+			if at := h.Subject; h.Summary == "Invalid character" && at != nil &&
+				at.CanSliceBytes(r.Files[at.Filename].Bytes) {
 				h.Detail += fmt.Sprintf(" It is %+q.", at.SliceBytes(r.Files[at.Filename].Bytes)) // it may be invisible
 			}
 			r.addHCL(hcl.Diagnostics{h}, "")

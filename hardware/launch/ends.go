@@ -244,8 +244,8 @@ func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	early := r.suspended && s.Lead && f.Finished
 	j.mu.Unlock()
 	if early && j.opts.Warn != nil {
-		j.opts.Warn(r.number, pausedCode, "it exited with status 0 while it was paused, so it counts as finished; a program with "+
-			"work left must exit with status 143 on SIGTERM")
+		j.opts.Warn(r.number, pausedCode, "it exited with status 0 while it was paused, so it counts as finished; a "+
+			"program with work left must exit with status 143 on SIGTERM")
 	}
 	shut(reason)
 	if fails != "" {

@@ -313,8 +313,8 @@ func within(axes string, have []record.Setting) bool {
 }
 
 // AccuracySentence writes a row of accuracy.csv as text: "The model linear was off by 26% on average (standard
-// deviation 29%, bias +1.3%) over 24 real runs; the machine's own speed between samples and runs explains 22 points of it.
-// 92% of the runs fell inside the 90% interval."
+// deviation 29%, bias +1.3%) over 24 real runs; the machine's own speed between samples and runs explains 22 points of
+// it. 92% of the runs fell inside the 90% interval."
 func AccuracySentence(r record.AccuracyRow) string {
 	whose := r.Model
 	if r.Made == record.MadeCorrected {

@@ -254,7 +254,7 @@ func (q *Question) seen() string {
 	return text + first.Name + " and " + c.value(c.To) + " under " + other.Name
 }
 
-// noun names the entries of a question.
+// noun returns the noun for the entries of a question: policies, or candidates that differ in more than the policy.
 func (q *Question) noun() string {
 	return map[bool]string{true: "policies", false: "candidates"}[q.At == nil]
 }
@@ -289,8 +289,8 @@ func (q *Question) undecided(names []string) string {
 	if !stats.Finite(c.Ratio) {
 		size = c.fromTo()
 	}
-	return fmt.Sprintf("no difference in %s is known among %s: the largest seen is that of %s against %s, %s", q.Metric.Title,
-		few(names, q.noun()), widest.Name, q.Base().Name, size)
+	return fmt.Sprintf("no difference in %s is known among %s: the largest seen is that of %s against %s, %s",
+		q.Metric.Title, few(names, q.noun()), widest.Name, q.Base().Name, size)
 }
 
 // runs returns the smallest number of runs that would decide a candidate: " (about 14 runs would do)".

@@ -200,7 +200,8 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 	}
 	text := strings.Join(parts, ", ")
 	if few := schema.Where(indices(q.Fields), func(k int) bool {
-		return winners[k] == nil && !slices.Contains(q.unanswered(), k) && slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
+		return winners[k] == nil && !slices.Contains(q.unanswered(), k) &&
+			slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
 	}); len(few) > 0 {
 		text += "; too few runs to say which" + q.in(p, few, of, false)
 	}

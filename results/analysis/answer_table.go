@@ -67,7 +67,8 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 		return o.At[0] != nil && shown[0].At[0] != nil && len(o.At[0].Cells) != len(shown[0].At[0].Cells) ||
 			o.Rows[0] != nil && o.Rows[0].Dropped > 0
 	}) {
-		note += " A mean is over all cells of its row; a change is over the replicates of both sides in which the same jobs finished."
+		note += " A mean is over all cells of its row; a change is over the replicates of both sides in which the " +
+			"same jobs finished."
 	}
 	if slices.ContainsFunc(e.Plan.Compares, func(c record.Compare) bool { return c.Looks != nil }) {
 		note += " Changes and verdicts account for all looks at the results; the interval of a single mean is for one look."

@@ -16,7 +16,8 @@ import (
 type limit struct{ name, metric string }
 
 // missedBy are the requirements that a variant misses: those of its jobs, such as their deadlines, in any of its cells,
-// and the thresholds for all policies, at the mean over these. Variants that miss one are not ranked among those that keep it.
+// and the thresholds for all policies, at the mean over these. Variants that miss a requirement are not ranked among
+// variants that keep it.
 func missedBy(p record.Plan, v *Variant) (missed []limit) {
 	for _, m := range measure.AllMetrics() {
 		if m.Unmet && slices.ContainsFunc(v.Values(m), func(x float64) bool { return stats.Finite(x) && x > 0 }) {
@@ -25,7 +26,7 @@ func missedBy(p record.Plan, v *Variant) (missed []limit) {
 	}
 	for _, t := range p.Thresholds {
 		m, ok := measure.MetricByName(t.Metric)
-		if !ok || t.Min == nil && t.Max == nil || t.Policy != "" { // a bound on one policy does not tell it from others
+		if !ok || t.Min == nil && t.Max == nil || t.Policy != "" { // other policies have no such bound
 			continue
 		}
 		if verdict := judge(meanOf(*v, m), t.Min, t.Max); verdict.Value != nil && !verdict.Met {

@@ -37,16 +37,16 @@ import (
 type progressArgs struct {
 	// A regular expression for the progress lines of the program. Its groups are called `epoch` (epochs that are
 	// finished), `epoch0` (the same, counted from 0), `step`, `loss`, `accuracy` and `percent` (an accuracy in percent
-	// without a sign); a name may end in a digit from 2 to 9, for
-	// further places. Without a count in the pattern, each line is one more;
-	// a line that has a loss or an accuracy alone is about the count before it. Lines are matched as a terminal shows
-	// them, without colors. A loss that is NaN or infinite, and decimal commas, are read where the pattern has digits;
-	// a line without a loss counts where the pattern has a count, and `.*` between the two. A line with a place within
-	// its epoch, as in `Epoch 1 [64/60000]`, `Epoch 1, batch 3/9` or a bar of tqdm, does not finish the epoch: the last
-	// batch does, or the next epoch, or the end of the program. A place without the number of batches, as in `Epoch 1,
-	// step 3`, counts if epochs have several such lines. The groups `batch` and `batches` name the place where it is
-	// written in another way; a line that matches with the epoch alone then begins it. That no line of a run matches is
-	// a warning. A program that does not flush its output reports its progress late; `python3 -u` flushes it.
+	// without a sign); a name may end in a digit from 2 to 9, for further places. Without a count in the pattern, each
+	// matching line counts one more. The loss or accuracy of a line without a count belongs to the count before it. Lines
+	// are matched as a terminal shows them, without colors. A loss that is NaN or infinite, and decimal commas, are read
+	// where the pattern has digits; a line without a loss counts where the pattern has a count, and `.*` between the two.
+	// A line with a place within its epoch, as in `Epoch 1 [64/60000]`, `Epoch 1, batch 3/9` or a bar of tqdm, does not
+	// finish the epoch: the last batch does, or the next epoch, or the end of the program. A place without the number of
+	// batches, as in `Epoch 1, step 3`, counts if epochs have several such lines. The groups `batch` and `batches` name
+	// the place where it is written in another way; a line that matches with the epoch alone then begins it. If no line
+	// of a run matches, tfexp warns. A program that does not flush its output reports its progress late; `python3 -u`
+	// flushes it.
 	//
 	//	lines = "Epoch (?P<epoch>[0-9]+)/.*loss: (?P<loss>[0-9.]+)"
 	Lines string `arg:"lines"`

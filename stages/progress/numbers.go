@@ -24,7 +24,8 @@ var (
 
 // wrappedNumber matches a number as Python prints a numpy scalar or a tensor: np.float32(0.5), tensor(0.5,
 // device='cuda:0').
-var wrappedNumber = regexp.MustCompile(`\b(?:(?:np|numpy|jnp|torch|tf)\.)?(?:[Tt]ensor|[Aa]rray|float\d+|int\d+|longdouble)\(([^(),]*)(?:,(?:[^()]|\([^()]*\))*)?\)`)
+var wrappedNumber = regexp.MustCompile(`\b(?:(?:np|numpy|jnp|torch|tf)\.)?(?:[Tt]ensor|[Aa]rray|float\d+|int\d+` +
+	`|longdouble)\(([^(),]*)(?:,(?:[^()]|\([^()]*\))*)?\)`)
 
 // unwrapped returns a line in which wrapped numbers are replaced by plain ones.
 func unwrapped(line string) string { return wrappedNumber.ReplaceAllString(line, "$1") }

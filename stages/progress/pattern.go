@@ -124,7 +124,7 @@ type reading struct {
 // read matches a line; it returns nil if the line does not match. If the line has no loss, numpy scalars and tensors in
 // it are read as numbers.
 func (p *linePattern) read(re *regexp.Regexp, line string) *reading {
-	if resumes.MatchString(line) {
+	if at := anEpoch.FindStringIndex(line); at != nil && resumes.MatchString(line[:at[0]]) {
 		return nil
 	}
 	if clear := masked(line); p.plain && clear != line && re.MatchString(clear) {
@@ -142,14 +142,19 @@ func (p *linePattern) read(re *regexp.Regexp, line string) *reading {
 	return r
 }
 
-// resumes matches lines that name the epoch of a checkpoint, which has not been trained now.
-var resumes = regexp.MustCompile(`(?i)\b(?:load(?:ed|ing)|resum(?:ed?|ing)|restor(?:ed?|ing))\b.*\bepoch`)
-
-// Names of values in lines: of a validation, its loss, its accuracy, and the accuracy of the training. The last word is a
-// group.
+// Patterns of lines that name the epoch of a checkpoint, which was trained earlier: words about resuming stand before the
+// first epoch in the line.
 var (
-	ofValidation  = regexp.MustCompile(`(?i)val|test|dev`)
-	validLoss     = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:val|test|eval|dev)[a-z]*[ _/:.-]+(?:(?:set|avg|average|mean|total)[ _:]+)*(loss)`)
+	anEpoch = regexp.MustCompile(`(?i)\bepoch`)
+	resumes = regexp.MustCompile(`(?i)\b(?:load(?:ed|ing)|resum(?:ed?|ing)|restor(?:ed?|ing))\b`)
+)
+
+// Patterns of names in lines: of a validation, of its loss, of its accuracy, and of the accuracy of the training. The
+// group is the last word of a name.
+var (
+	ofValidation = regexp.MustCompile(`(?i)val|test|dev`)
+	validLoss    = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:val|test|eval|dev)[a-z]*[ _/:.-]+(?:(?:set|avg|average` +
+		`|mean|total)[ _:]+)*(loss)`)
 	validAccuracy = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:val|test|eval|dev)[a-z]*[ _/:.-]+acc`)
 	trainAccuracy = regexp.MustCompile(`(?i)(?:^|[^a-z])train[a-z]*[ _/:.-]+(acc)`)
 )
@@ -299,8 +304,10 @@ var places = []struct {
 	{behind: true, by: regexp.MustCompile(own + `[:\s]*(\d+)(%)`)},
 	{behind: true, by: regexp.MustCompile(`\[\s*(\d+)\s*/\s*(\d+)`)},
 	{behind: true, by: regexp.MustCompile(own + `[\s,:;|(-]+(\d+)\s*/\s*(\d+)`)},
-	{by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch(?:es)?|steps?|iters?|iterations?)` + id + `\b[^\w/]{0,4}(\d+)\s*(?:/|of)\s*(\d+)`)},
-	{behind: true, by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch|step|iter|iteration)` + id + `\b[^\w/]{0,4}(\d+)()`)},
+	{by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch(?:es)?|steps?|iters?|iterations?)` + id +
+		`\b[^\w/]{0,4}(\d+)\s*(?:/|of)\s*(\d+)`)},
+	{behind: true, by: regexp.MustCompile(`(?i)\b(?:mini-?)?(?:batch|step|iter|iteration)` + id +
+		`\b[^\w/]{0,4}(\d+)()`)},
 	{uncounted: true, by: regexp.MustCompile(`^\s*(\d+)/(\d+)\b`)},
 }
 

@@ -27,6 +27,7 @@ func TestWritings(t *testing.T) {
 		{"the loss of a validation that a pattern needs", `Epoch (?P<epoch>\d+) .*loss (?P<loss>\S+)`, "Epoch 1 val loss 0.5\n", "1 0 0.5 -"},
 		{"the loss of a validation that a pattern names", `Epoch (?P<epoch>\d+).*val_loss (?P<loss>\S+)`, "Epoch 1 loss 0.5 val_loss 0.25\n", "1 0 0.25 -"},
 		{"the epoch of a checkpoint", printed, "=> loaded checkpoint 'c.pth' (epoch 12)\nResuming from epoch 12\nEpoch 13 loss 0.5\n", "13 0 0.5 -"},
+		{"a word about loading behind the epoch", printed, "Epoch 1 data loading 0.1s loss 0.5 epoch time 3s\n", "1 0 0.5 -"},
 		{"nan: Python", printed, "Epoch 1 loss: nan\n", "1 0 +Inf -"},
 		{"nan: JavaScript", printed, "Epoch 1 loss: NaN\nEpoch 2 loss: -Infinity\n", "1 0 +Inf -, 2 0 +Inf -"},
 		{"nan: C", printed, "Epoch 1, loss=-nan\nEpoch 2, loss=inf\n", "1 0 +Inf -, 2 0 +Inf -"},

@@ -83,7 +83,8 @@ func (f *flags) prepare(o *pipeline.Options) error {
 		return command.Usagef("name the batch system: --on slurm", "--batch, --at-once, --sbatch and --with need --on")
 	case f.On == onHere && (f.Batch > 0 || f.AtOnce > 0 || len(f.args)+len(f.with) > 0 || f.Detach):
 		return command.Usagef("leave them out, or name a batch system: --on slurm",
-			"--on %s runs cells on this machine, where --batch, --at-once, --sbatch, --with and --detach mean nothing", onHere)
+			"--on %s runs cells on this machine, where --batch, --at-once, --sbatch, --with and --detach mean nothing",
+			onHere)
 	case f.Away():
 		batches := engine.Names(func(k *engine.Kind) bool { return k.Batch != nil })
 		if k := engine.Find(f.On); k == nil || k.Batch == nil {

@@ -148,7 +148,7 @@ type Layout struct {
 	Names     []string
 	Separator rune
 	// Rows reads the rows of files that are not plain CSV. Memory, GPUs and Count parse amounts that have another form.
-	// Tracked returns the amount of a resource in a list, as of "cpu" in "cpu=4,mem=8G". Each may be nil.
+	// Tracked returns the amount of a resource in a list: for "cpu" in "cpu=4,mem=8G", it is "4". Each may be nil.
 	Rows    textfile.EachRows
 	Memory  func(text string, unit int64) (bytes int64, each byte, err error)
 	GPUs    func(text string, nodes int) (int, error)
@@ -311,7 +311,8 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for a part of a GPU (%d) have the whole one", t.parts))
 	}
 	if t.shards > 0 {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for parts of GPUs, as shard or mps (%d), get no GPU", t.shards))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for parts of GPUs, as shard or mps (%d), "+
+			"get no GPU", t.shards))
 	}
 	if t.again > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d), which was started again or "+
@@ -434,7 +435,8 @@ func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	}
 	text = strings.TrimSpace(fields[i])
 	switch strings.ToLower(text) {
-	case "", "-", "--", "?", "none", "<none>", "null", "(null)", "nan", "nat", "n/a", "unknown", "invalid", "not_set", "unlimited",
+	case "", "-", "--", "?", "none", "<none>", "null", "(null)", "nan", "nat", "n/a", "unknown", "invalid",
+		"not_set", "unlimited",
 		"partition_limit":
 		return "", false
 	}
