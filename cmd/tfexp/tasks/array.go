@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -72,6 +73,8 @@ func (p *Place) goneOn(dir string) (*Place, error) {
 		return nil, err
 	case p.On != "":
 		return p, nil
+	case !ok && p.Detach:
+		return nil, command.Usagef("name the batch system: --on slurm", "--detach needs --on, since no cells are tasks yet")
 	case !ok:
 		return nil, nil
 	}

@@ -447,6 +447,17 @@ func TestDetached(t *testing.T) {
 	}
 }
 
+// Without a batch system, and without tasks of an earlier run, nothing can be detached.
+func TestDetachedHere(t *testing.T) {
+	m := newMemory(t, simulatedCells(1)...)
+	m.how = Place{Detach: true}
+	m.bubble(t, func(t *testing.T) {
+		if here, err := m.run(t.Context()); err == nil || !strings.Contains(err.Error(), "--detach needs --on") || len(here) > 0 {
+			t.Error(here, err)
+		}
+	})
+}
+
 // An interrupted run cancels its tasks, and waits until they have ended.
 func TestBrokenOff(t *testing.T) {
 	m := newMemory(t, append(simulatedCells(1), cell("r", local, 2))...)
