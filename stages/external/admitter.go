@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
@@ -92,7 +94,7 @@ func startProgram(ctx context.Context, t *stages.Task, r scheduler.Run) (d *prog
 	if err != nil {
 		d.process.kill("its first answer is wrong")
 		d.process.waitForExit(exitPatience)
-		return nil, fmt.Errorf("policy %q: %w", d.cell.Policy, err)
+		return nil, fmt.Errorf("policy %q: %w", d.cell.Policy, bounded(err))
 	}
 	d.time = answerTimes{}
 	return d, nil
@@ -136,7 +138,7 @@ func (d *programAdmitter) Admit(v scheduler.View, h scheduler.Actions) error {
 		err = d.idle.decided(v.Now())
 	}
 	if err != nil {
-		d.err = fmt.Errorf("policy %q: at %s: %w", d.cell.Policy, v.Now(), err)
+		d.err = fmt.Errorf("policy %q: at %s: %w", d.cell.Policy, v.Now(), bounded(err))
 	}
 	return d.err
 }
@@ -170,7 +172,7 @@ func (d *programAdmitter) close(out *record.Cell) {
 			err = d.process.withStderr("it did not exit as it should: " + end)
 		}
 		if err != nil && out.Error == "" {
-			out.Error = fmt.Sprintf("policy %q: at the end of the cell: %v", d.cell.Policy, err)
+			out.Error = fmt.Sprintf("policy %q: at the end of the cell: %v", d.cell.Policy, bounded(err))
 		}
 	} else {
 		d.process.kill("its answer is wrong")
@@ -197,8 +199,22 @@ func decodeAnswer(answer []byte, into any) error {
 	return nil
 }
 
-// maxExcerpt is the largest length of an answer in an error message.
-const maxExcerpt = 120
+// Largest lengths of texts that a program chooses: an answer in an error message, the reason of a decision, a line of
+// error output, and an error message, which may quote names from an answer.
+const (
+	maxExcerpt = 120
+	maxReason  = 1000
+	maxLine    = 500
+	maxMessage = 8000
+)
+
+// bounded returns an error with a message of bounded length.
+func bounded(err error) error {
+	if text := err.Error(); len(text) > maxMessage {
+		return errors.New(schema.Shortened(text, maxMessage))
+	}
+	return err
+}
 
 // excerpt returns the beginning of an answer, for an error message.
 func excerpt(answer []byte) string {

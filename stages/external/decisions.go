@@ -49,10 +49,11 @@ func (d *programAdmitter) applyDecisions(line []byte) error {
 		return fmt.Errorf("its answer has the type %q, but must have the type \"answer\"", a.Type)
 	}
 	d.waits = a.Waits
-	for job := range a.Waits {
+	for job, why := range a.Waits {
 		if _, known := d.number[job]; !known {
 			return fmt.Errorf("waits: there is no job %q", job)
 		}
+		a.Waits[job] = schema.Shortened(why, maxReason)
 	}
 	for i := range a.Do {
 		verb, name, err := a.Do[i].verbAndJob()
@@ -150,7 +151,7 @@ func (d *programAdmitter) applyDecision(verb, name string, o *jobDecision) error
 // reasonOf returns the program's reason for a decision, or usual if it gave none.
 func (d *programAdmitter) reasonOf(o *jobDecision, usual string) string {
 	if o.Why != "" {
-		return o.Why
+		return schema.Shortened(o.Why, maxReason)
 	}
 	return usual
 }
@@ -226,8 +227,7 @@ func (d *programAdmitter) findPlace(j scheduler.JobView, cores int32, o *jobDeci
 		if err := on.UnmarshalText([]byte(o.On)); err != nil {
 			return nil, g, fmt.Errorf("on %q: %w", o.On, err)
 		}
-		last := -1
-		on.Each(func(core int) { last = max(last, core) })
+		last := int(on[len(on)-1].Hi) - 1
 		node, ok := int32(0), false
 		if last < d.cores {
 			g, node, ok = d.Machine().On(on, need)

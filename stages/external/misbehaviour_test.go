@@ -99,6 +99,16 @@ say({"do": [{"start": "a"}]})`, want: `start of job "a": the job is finished: on
 			want: `start of job "b": the cores "1-3" must all be free`},
 		{name: "starts on too few cores", code: `greet(); do({"start": "a", "on": "0"})`, want: `on must name 2 cores, but "0" has 1`},
 		{name: "starts on nonsense", code: `greet(); do({"start": "a", "on": "x"})`, want: `on "x"`},
+		{name: "starts on a billion cores", code: `greet(); do({"start": "a", "on": "0-2147483646"})`,
+			want: "there is no core 2147483646: the cluster has cores 0 to 3"},
+		{name: "starts on a core a million times", code: `greet(); do({"start": "a", "on": "0," * 1000000 + "0"})`,
+			want: `start of job "a": on "0,0,`},
+		{name: "starts a job with a name of megabytes", code: `greet(); do({"start": "z" * 3000000})`, want: `start of job "zzz`},
+		{name: "answers a version of many digits", code: `hear(); say('{"type":"ready","protocol":' + "9" * 1000000 + "}")`,
+			want: "is not one of the protocol"},
+		{name: "gives a reason of megabytes", code: `greet()
+while hear()["type"] != "end": say({"waits": {"a": "w" * 3000000}})`, want: `job "a" www`},
+		{name: "complains in one line of megabytes", code: `greet(); sys.exit("e" * 3000000)`, want: "\n  │ eee"},
 		{name: "starts with an unknown alternative", code: `greet(); do({"start": "a", "alternative": "gpu"})`,
 			want: `the job has no alternative "gpu"`},
 		{name: "sizes without saying so", code: `greet(); do({"start": "a", "cores": 1})`, want: `must say "sizes": true`},
@@ -190,6 +200,9 @@ fine(); say({})`, want: ""},
 			said := out.Error
 			for _, w := range out.Warnings {
 				said += w.Text
+			}
+			if len(said) > maxMessage+1000 {
+				t.Errorf("it says %d bytes: %.300s", len(said), said)
 			}
 			if !strings.Contains(said, test.want) || test.want == "" && said != "" {
 				t.Errorf("it says\n%s\nwant\n%s", said, test.want)

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -134,7 +135,10 @@ func (proc *policyProcess) failure(err error) error {
 // withStderr returns an error with the last lines of the program's error output.
 func (proc *policyProcess) withStderr(why string) error {
 	if last := proc.stderr.lastLines(shownLines); last != "" {
-		why += "; its last lines:\n  │ " + strings.ReplaceAll(last, "\n", "\n  │ ")
+		why += "; its last lines:"
+		for line := range strings.SplitSeq(last, "\n") {
+			why += "\n  │ " + schema.Shortened(line, maxLine)
+		}
 	}
 	return errors.New(why)
 }
