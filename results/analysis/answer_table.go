@@ -50,12 +50,17 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 	for i, o := range shown {
 		change, verdict := "baseline", ""
 		if !o.Base {
-			change, verdict = o.verdict()
+			change, verdict = o.verdict(nil)
 		}
 		if missed, fields := o.misses(q.Metric); len(missed) > 0 && q.late(&q.Entries[0]) < len(q.Fields) {
-			verdict = "misses " + table.Listed(missed)
-			if len(fields) < len(q.Fields) {
-				verdict += fmt.Sprintf(" in %d of %d", len(fields), len(q.Fields))
+			misses := "misses " + required(missed)
+			switch _, others := o.verdict(fields); {
+			case len(fields) == len(q.Fields):
+				verdict = misses
+			case o.Base || others == "–":
+				verdict = fmt.Sprintf("%s in %d of %d", misses, len(fields), len(q.Fields))
+			default:
+				verdict = fmt.Sprintf("%s, %s in %d", others, misses, len(fields))
 			}
 		}
 		t.Add(slices.Concat([]string{strings.TrimPrefix(o.Name, prefix)}, columns[i], []string{change, verdict}, rest[i])...)
@@ -77,8 +82,8 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 }
 
 // verdict returns the range of an entry's changes over all fields, and the number of fields in which it is better or
-// worse.
-func (o *Entry) verdict() (change, verdict string) {
+// worse, without the fields in which it misses requirements.
+func (o *Entry) verdict(missed []int) (change, verdict string) {
 	var known []Change
 	times, of := map[string]int{}, 0
 	for k, r := range o.Rows {
@@ -87,7 +92,9 @@ func (o *Entry) verdict() (change, verdict string) {
 		}
 		c := o.Change(k)
 		of++
-		times[c.Word()]++
+		if !slices.Contains(missed, k) {
+			times[c.Word()]++
+		}
 		if stats.Finite(c.Ratio) {
 			known = append(known, c)
 		}

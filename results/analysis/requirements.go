@@ -12,8 +12,24 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// limit is a requirement that is missed: "deadlines", or "the threshold of cost".
+// limit is a requirement that is missed: deadlines, or the threshold of a metric, which is named by the metric's title.
 type limit struct{ name, metric string }
+
+const deadlines = "deadlines"
+
+// required is a phrase for requirements, such as "deadlines and the thresholds of cost and makespan".
+func required(names []string) string {
+	var parts []string
+	if slices.Contains(names, deadlines) {
+		parts = append(parts, deadlines)
+	}
+	titles := schema.Where(names, func(s string) bool { return s != deadlines })
+	if len(titles) > 0 {
+		word := map[bool]string{true: "the threshold of ", false: "the thresholds of "}[len(titles) == 1]
+		parts = append(parts, word+table.Listed(titles))
+	}
+	return table.Listed(parts)
+}
 
 // missedBy are the requirements that a variant misses: those of its jobs, such as their deadlines, in any of its cells,
 // and the thresholds for all policies, at the mean over these. Variants that miss a requirement are not ranked among
@@ -21,7 +37,7 @@ type limit struct{ name, metric string }
 func missedBy(p record.Plan, v *Variant) (missed []limit) {
 	for _, m := range measure.AllMetrics() {
 		if m.Unmet && slices.ContainsFunc(v.Values(m), func(x float64) bool { return stats.Finite(x) && x > 0 }) {
-			missed = append(missed, limit{"deadlines", m.Name})
+			missed = append(missed, limit{deadlines, m.Name})
 		}
 	}
 	for _, t := range p.Thresholds {
@@ -30,7 +46,7 @@ func missedBy(p record.Plan, v *Variant) (missed []limit) {
 			continue
 		}
 		if verdict := judge(meanOf(*v, m), t.Min, t.Max); verdict.Value != nil && !verdict.Met {
-			missed = schema.AddOnce(missed, limit{"the threshold of " + m.Title, m.Name})
+			missed = schema.AddOnce(missed, limit{m.Title, m.Name})
 		}
 	}
 	return missed
@@ -89,13 +105,13 @@ func (q *Question) missing(p record.Plan) (text, kept string) {
 		limits = union(limits, missed)
 		everywhere = everywhere && len(fields) == len(q.Fields)
 	}
-	what := table.Listed(limits)
+	what := required(limits)
 	if len(none) > 0 {
 		parts = append(parts, "all miss "+what+q.in(p, none, len(q.Fields), true))
 		late = schema.Where(late, func(o Entry) bool { return q.late(&o) > len(none) })
 	}
 	if len(late) > 0 && len(late) < len(q.Entries) {
-		kept = strings.Replace(what, "deadlines", "their deadlines", 1)
+		kept = strings.Replace(what, deadlines, "their "+deadlines, 1)
 	}
 	switch {
 	case everywhere && kept == "":
@@ -103,16 +119,23 @@ func (q *Question) missing(p record.Plan) (text, kept string) {
 	case len(late) == 0:
 		return parts[0], ""
 	case everywhere || len(late) > mostListed:
-		verb := map[bool]string{true: " misses ", false: " miss "}[len(late) == 1]
-		return strings.Join(append(parts, few(entryNames(late), "others")+verb+what), ", "), kept
+		return strings.Join(append(parts, few(entryNames(late), "others")+missVerb(len(late))+what), "; "), kept
 	}
+	var clauses []string
+	by := map[string][]string{} // the entries of each clause
 	for i := range late {
 		missed, fields := late[i].misses(q.Metric)
 		fields = schema.Where(fields, func(k int) bool { return !slices.Contains(none, k) })
-		parts = append(parts, late[i].Name+" misses "+table.Listed(missed)+q.in(p, fields, len(q.Fields), true))
+		clause := required(missed) + q.in(p, fields, len(q.Fields), true)
+		clauses, by[clause] = schema.AddOnce(clauses, clause), append(by[clause], late[i].Name)
 	}
-	return strings.Join(parts, ", "), kept
+	for _, clause := range clauses {
+		parts = append(parts, table.Listed(by[clause])+missVerb(len(by[clause]))+clause)
+	}
+	return strings.Join(parts, "; "), kept
 }
+
+func missVerb(n int) string { return map[bool]string{true: " misses ", false: " miss "}[n == 1] }
 
 // only returns the answer of a question with one setting in which a single entry keeps the requirements; else "".
 func (q *Question) only(kept string) string {

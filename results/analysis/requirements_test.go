@@ -106,13 +106,19 @@ func TestMissedThresholdsAreNotRanked(t *testing.T) {
 			map[string][]float64{"base": {9, 9.3, 8.9, 9.2}, "good": {5, 5.1, 5.3, 4.9}, "dear": {1, 1.4, 1.1, 0.8}},
 			map[string][]float64{"base": {4, 4}, "good": {5, 5}, "dear": {9, 30}},
 			"Of those that keep the threshold of cost, good has the lowest mean waiting time at load 2 (−44% against base), dear at 1 " +
-				"(−88% against base). dear misses the threshold of cost at load 2.", "misses the threshold of cost in 1 of 2"},
+				"(−88% against base). dear misses the threshold of cost at load 2.",
+			"better in 1 of 2, misses the threshold of cost in 1"},
 		{"all miss it in one setting", []string{"1", "2", "3"}, []string{"base", "good", "dear"},
 			map[string][]float64{"base": {9, 9.3, 8.9, 9.2}, "good": {5, 5.1, 5.3, 4.9}, "dear": {1, 1.4, 1.1, 0.8}},
 			map[string][]float64{"base": {11, 4, 4}, "good": {12, 4, 4}, "dear": {20, 30, 5}},
 			"Of those that keep the threshold of cost, good has the lowest mean waiting time at load 2 (−44% against base), dear at 3 " +
-				"(−88% against base). All miss the threshold of cost at load 1, dear misses the threshold of cost at load 2.",
-			"misses the threshold of cost in 2 of 3"},
+				"(−88% against base). All miss the threshold of cost at load 1; dear misses the threshold of cost at load 2.",
+			"better in 1 of 3, misses the threshold of cost in 2"},
+		{"two miss it in the same setting", []string{"1", "2"}, []string{"base", "good", "dear"},
+			map[string][]float64{"base": {9, 9.3, 8.9, 9.2}, "good": {1, 1.4, 1.1, 0.8}, "dear": {5, 5.1, 5.3, 4.9}},
+			map[string][]float64{"base": {4, 4}, "good": {5, 50}, "dear": {9, 30}},
+			"Of those that keep the threshold of cost, base has the lowest mean waiting time at load 2 (the baseline), good at 1 " +
+				"(−88% against base). good and dear miss the threshold of cost at load 2.", "better in 1 of 2, misses the threshold of cost in 1"},
 	} {
 		e := &record.Experiment{}
 		e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "base", Level: 0.95}}
