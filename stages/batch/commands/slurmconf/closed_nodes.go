@@ -111,6 +111,12 @@ func (t *sacctmgrTable) event(fields []string) {
 	if t.foreign(fields, "an event") || host == "" { // without a host, the event is about the number of processors of the cluster
 		return
 	}
+	described := func(host string) bool { return t.name[host] != "" || t.absent[host] }
+	if !strings.EqualFold(host, "ALL") && !slices.ContainsFunc(t.hosts(t.at, host), described) { // it has left the cluster
+		t.unmodeledOf(t.at, fmt.Sprintf("an event of the node %s, which slurm.conf does not have", host), "an event of a node that is not there",
+			"such events are left out")
+		return
+	}
 	c := nodeClosure{nodes: t.known(t.at, host), at: t.at, down: true, end: scheduler.Never}
 	begin := t.get(fields, "TimeStart", "Time Start", "Start")
 	c.dated = logs.IsDate(begin)

@@ -56,6 +56,11 @@ func TestAbsentNodes(t *testing.T) {
 				"beta|a2|2026-01-01T00:00:30|2026-01-01T00:01:00|DOWN|fan|root\n"},
 			[]string{`node "a" { count = 2 threads = 4 }`, "nodes that events speak of are up except at the times of these (a1)", "are left out (a2)",
 				`reservation "down_1" { nodes = ["a-1"]`, "an event of the cluster beta"}, nil},
+		{"events of nodes that have left", "NodeName=a1 CPUs=4\n" + part, map[string]string{
+			"events.txt": "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\ndemo|old1|2026-01-01T00:00:10|2026-01-01T00:01:00|DOWN|fan|root\n" +
+				"demo|old1|2026-01-01T00:00:30|2026-01-01T00:01:00|DOWN|fan|root\ndemo|a1|2026-01-01T00:00:30|2026-01-01T00:01:00|DOWN|fan|root\n"},
+			[]string{"events.txt:2: an event of the node old1, which slurm.conf does not have, and 1 more like it: such events are left out",
+				"reservations and nodes that were down: without a log"}, nil},
 		{"scontrol show node", "NodeName=a[1-3] CPUs=4\n" + part, map[string]string{
 			"nodes.txt": "NodeName=a1 Arch=x86_64 CoresPerSocket=4\n   CPUAlloc=0 CPUTot=4\n   State=IDLE ThreadsPerCore=1\n\n" +
 				"NodeName=a2 Arch=x86_64 CoresPerSocket=4\n   State=DOWN* ThreadsPerCore=1\n\nNodeName=a3 CoresPerSocket=4\n   State=MIXED+DRAIN Reason=a State=IDLE\n"},
