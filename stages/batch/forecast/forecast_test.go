@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -342,6 +343,37 @@ func TestLeftOut(t *testing.T) {
 	list, err := tw.futuresOf(t, out)
 	if err != nil || len(list) != 4 {
 		t.Errorf("%d forecasts, %v", len(list), err)
+	}
+}
+
+// Jobs that wait for each other have no start, nor do jobs behind them; arrays count as all of their elements. GPUs of one
+// type beside others are noted once.
+func TestCircles(t *testing.T) {
+	p := slurmRules
+	p.Blocks = append(slices.Clone(p.Blocks), schema.Settings{Name: "node_set", Args: map[string]any{"nodes": []string{"n1"}, "weight": 1,
+		"features": []string{"gpu:a", "gpu:b"}}})
+	tw := twinOf(t, p, 4, []logged{job(0, "ada", "left", 0, 0, 5*minute, 10*minute, 4)})
+	var q Queue
+	for _, c := range []struct {
+		name, array string
+		after       []string
+	}{{"1", "", []string{"2"}}, {"2", "", []string{"1"}}, {"3", "", []string{"2"}}, {"4", "", nil}, {"5", "", []string{"4"}}, {"6", "", []string{"6"}},
+		{"7_1", "7", []string{"8"}}, {"7_2", "7", nil}, {"8", "", []string{"7"}}, {"9_1", "9", nil}, {"9_2", "9", []string{"9_1"}}, {"10", "", []string{"9", "99"}}} {
+		j := Queued{job(0, "ada", "left", 0, 0, 0, 10*minute, 2).Job, scheduler.Never}
+		j.Name, j.Submission().Array, j.Submission().After = c.name, c.array, c.after
+		if c.name == "4" || c.name == "5" {
+			j.Submission().Features = []string{"gpu:b"}
+		}
+		q.Jobs = append(q.Jobs, j)
+	}
+	out, left := tw.OnClock(q)
+	var stay []string
+	for i := range out.Jobs {
+		stay = append(stay, out.Jobs[i].Name)
+	}
+	if !slices.Equal(stay, []string{"4", "5", "7_2", "9_1", "9_2", "10"}) || len(out.Without) != 6 || len(left) != 7 ||
+		out.Reason("1") != "they wait for jobs that wait for each other" || !strings.HasPrefix(left[0], "GPUs of several types on a node count as one type") {
+		t.Errorf("the jobs are %q; left out: %q", stay, left)
 	}
 }
 

@@ -251,11 +251,15 @@ func (t *Twin) OnClock(q Queue) (out Queue, left []string) {
 		}
 		never = batch.Unstartable(t.cluster, t.policy.Blocks, jobs)
 	}
-	strange := map[string]bool{}
+	strange, mixed := map[string]bool{}, false
 	for i, j := range q.Jobs {
 		if s := j.Submission(); s != nil && s.Account != "" && t.lacksAccount(s.Account) && !strange[s.Account] {
 			strange[s.Account] = true
 			left = append(left, fmt.Sprintf("the account %s is not in the twin: its jobs have one share, and no limits", s.Account))
+		}
+		if !mixed && j.Waits() && t.mixed(j.Submission()) {
+			mixed = true
+			left = append(left, "GPUs of several types on a node count as one type: jobs may get another type than they ask for, or too many of one")
 		}
 		t.complete(&j)
 		j.Arrival -= t.Origin
@@ -300,7 +304,66 @@ func (t *Twin) OnClock(q Queue) (out Queue, left []string) {
 			return false
 		})
 	}
+	endless := endless(out.Jobs, q.Unmet)
+	out.Jobs = slices.DeleteFunc(out.Jobs, func(j Queued) bool {
+		if endless[j.Name] {
+			leave(&j, "they wait for jobs that wait for each other")
+		}
+		return endless[j.Name]
+	})
 	return out, left
+}
+
+// endless returns the jobs that wait for each other in a circle, and the jobs that wait for these.
+func endless(jobs []Queued, unmet map[string][]string) map[string]bool {
+	waits, behind := map[string]int{}, map[string][]string{} // by job, and by array for all of its elements
+	after := func(name, other string) {
+		waits[name]++
+		behind[other] = append(behind[other], name)
+	}
+	never, free := map[string]bool{}, []string(nil)
+	for i := range jobs {
+		j := &jobs[i]
+		never[j.Name] = true
+		for _, other := range waitsFor(j, unmet[j.Name]) {
+			after(j.Name, other)
+		}
+		if s := j.Submission(); s != nil && s.Array != "" && s.Array != j.Name {
+			after(s.Array, j.Name)
+		}
+	}
+	for name := range never {
+		free = append(free, name)
+	}
+	for name := range behind {
+		if !never[name] {
+			free = append(free, name)
+		}
+	}
+	free = slices.DeleteFunc(free, func(name string) bool { return waits[name] > 0 })
+	for len(free) > 0 {
+		name := free[len(free)-1]
+		free = free[:len(free)-1]
+		delete(never, name)
+		for _, next := range behind[name] {
+			if waits[next]--; waits[next] == 0 {
+				free = append(free, next)
+			}
+		}
+	}
+	return never
+}
+
+// mixed reports whether a job asks for GPUs of a type that nodes have beside others.
+func (t *Twin) mixed(s *scheduler.Submission) bool {
+	of := func(f string) bool { return strings.HasPrefix(f, batch.GPUFeature) }
+	return s != nil && slices.ContainsFunc(t.policy.Blocks, func(b schema.Settings) bool {
+		if b.Name != "node_set" {
+			return false
+		}
+		all := slices.DeleteFunc(slices.Clone(schema.Get[[]string](b, "features")), func(f string) bool { return !of(f) })
+		return len(all) > 1 && slices.ContainsFunc(s.Features, func(f string) bool { return slices.Contains(all, f) })
+	})
 }
 
 // complete gives a job without a time limit the limit of its partition.
