@@ -350,7 +350,7 @@ func TestLeftOut(t *testing.T) {
 // type beside others are noted once.
 func TestCircles(t *testing.T) {
 	p := slurmRules
-	p.Blocks = append(slices.Clone(p.Blocks), schema.Settings{Name: "node_set", Args: map[string]any{"nodes": []string{"n1"}, "weight": 1,
+	p.Blocks = append(slices.Clone(p.Blocks), schema.Settings{Name: "node_set", Args: map[string]any{"names": []string{"n1"}, "weight": 1,
 		"features": []string{"gpu:a", "gpu:b"}}})
 	tw := twinOf(t, p, 4, []logged{job(0, "ada", "left", 0, 0, 5*minute, 10*minute, 4)})
 	var q Queue
