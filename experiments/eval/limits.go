@@ -44,8 +44,8 @@ func Huge(v cty.Value) bool {
 	return exponent > mostExponent || exponent < -mostExponent || f.IsInf()
 }
 
-// The HCL library divides by 0: the quotient is infinite, and the remainder is the dividend. It also reads the text "Inf"
-// as a number. These operations return errors instead, since a text would contain "+Inf".
+// The HCL library divides by 0: the quotient is infinite, and the remainder is the dividend. It also reads the text
+// "Inf" as a number. These operations return errors instead, since a text would contain "+Inf".
 func init() {
 	for _, op := range []*hclsyntax.Operation{hclsyntax.OpAdd, hclsyntax.OpSubtract, hclsyntax.OpMultiply,
 		hclsyntax.OpDivide, hclsyntax.OpModulo, hclsyntax.OpNegate} {

@@ -142,8 +142,8 @@ func (p *linePattern) read(re *regexp.Regexp, line string) *reading {
 	return r
 }
 
-// Patterns of lines that name the epoch of a checkpoint, which was trained earlier: words about resuming stand before the
-// first epoch in the line.
+// Patterns of lines that name the epoch of a checkpoint, which was trained earlier: words about resuming stand before
+// the first epoch in the line.
 var (
 	anEpoch = regexp.MustCompile(`(?i)\bepoch`)
 	resumes = regexp.MustCompile(`(?i)\b(?:load(?:ed|ing)|resum(?:ed?|ing)|restor(?:ed?|ing))\b`)

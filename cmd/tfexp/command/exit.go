@@ -90,8 +90,9 @@ func Verdict(err error) (code int, hint string) {
 	case errors.As(err, &missing):
 		return ExitUnavailable, missing.Hint
 	case errors.As(err, &samples):
-		return ExitCellsFailed, fmt.Sprintf("no cell can run without job %s: mend its program or the command in its job block, and run "+
-			"again (samples that succeeded are kept)\n  its whole log: tfexp logs samples %s", samples.Job, samples.Sample)
+		return ExitCellsFailed, fmt.Sprintf("no cell can run without job %s: mend its program or the command in its "+
+			"job block, and run again (samples that succeeded are kept)\n  its whole log: tfexp logs samples %s",
+			samples.Job, samples.Sample)
 	case errors.Is(err, pipeline.ErrForeign):
 		return ExitUsage, "choose another folder with --out, or another name for the experiment"
 	case errors.Is(err, pipeline.ErrAlike):

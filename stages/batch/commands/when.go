@@ -302,7 +302,8 @@ func queueOf(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOptio
 			Hint: "print the log with  sacct -a -X -D --parsable2  and dates, or the queue with SLURM_TIME_FORMAT=%s"}
 	}
 	if !t.InUTC && !q.Dated && len(q.Jobs) > 0 {
-		notes = append(notes, "the queue counts seconds since 1970: dates of the log, if it has any, are taken to be in UTC")
+		notes = append(notes, "the queue counts seconds since 1970: dates of the log, if it has any, are taken to be "+
+			"in UTC")
 	}
 	q, left := t.OnClock(q)
 	notes = append(notes, left...)

@@ -26,7 +26,7 @@ const (
 // past is the information that the log contains up to an instant.
 type past struct {
 	at     time.Duration
-	ratios map[string][]float64 // the latest ratios of run time to requested time, or run times in seconds, by kind of job
+	ratios map[string][]float64 // by kind of job: the latest ratios of run time to requested time, or seconds of run time
 	log    []logged             // jobs that have arrived
 	slot   time.Duration        // length of a stretch of the log (a slot) from which arrivals are drawn
 	slots  map[int64][]int64    // the numbers of the log's slots, by hour of the week, hour of the day, or all
@@ -34,7 +34,7 @@ type past struct {
 	base   int64                // the number of the first slot
 }
 
-// limited reports whether a job has a requested time, which its run time is compared with.
+// limited reports whether a job has a requested time, by which its run time is divided.
 func limited(j *scheduler.Job) bool { return j.Predicted > 0 && j.Predicted < batch.NoLimit }
 
 // kindsOf returns the kinds of a job, the narrowest first: the user's jobs with the same request, all jobs of the user,

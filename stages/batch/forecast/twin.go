@@ -255,7 +255,8 @@ func (t *Twin) OnClock(q Queue) (out Queue, left []string) {
 	for i, j := range q.Jobs {
 		if s := j.Submission(); s != nil && s.Account != "" && t.lacksAccount(s.Account) && !strange[s.Account] {
 			strange[s.Account] = true
-			left = append(left, fmt.Sprintf("the account %s is not in the twin: its jobs have one share, and no limits", s.Account))
+			left = append(left, fmt.Sprintf("the account %s is not in the twin: its jobs have one share, and no "+
+				"limits", s.Account))
 		}
 		if !mixed && j.Waits() && t.mixed(j.Submission()) {
 			mixed = true

@@ -30,13 +30,12 @@ var _ = formats.Register(&formats.Format{
 	Name: "accounting", Rank: 19,
 	Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.GPUs | formats.Users,
 	Doc: "The output of Slurm's `sacct -a -X -P -D -o " + Fields + "`, or of `sacct -a -X -D --json`, for policies with " +
-		"partitions and accounts. A " +
-		"job has the account, partition, quality of service, time limit and features in the file, and the policy " +
-		"divides its cores over nodes. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs are required. " +
-		"A job's class is its partition. Jobs that never started are left out. If a job was started several times, " +
-		"its last start counts. With the column `SubmitLine` at the end, jobs whose command has `--exclusive` share no " +
-		"nodes. Instants in JSON are in UTC. Slurm before version 23.11 writes the time of " +
-		"eligibility as the start in JSON: the start then follows from the end and the run time.",
+		"partitions and accounts. A job has the account, partition, quality of service, time limit and features in " +
+		"the file, and the policy divides its cores over nodes. `User`, `Submit`, `Start`, `End` and one of the " +
+		"numbers of CPUs are required. A job's class is its partition. Jobs that never started are left out. If a job " +
+		"was started several times, its last start counts. With the column `SubmitLine` at the end, jobs whose " +
+		"command has `--exclusive` share no nodes. Instants in JSON are in UTC. Slurm before version 23.11 writes the " +
+		"time of eligibility as the start in JSON: the start then follows from the end and the run time.",
 	Args: []schema.Arg{{
 		Name: "cluster", Type: schema.String, DefaultDoc: "the only one of the file.",
 		Doc: "The cluster whose jobs are read, if the file has the column `Cluster`. Jobs of other " +
@@ -45,8 +44,7 @@ var _ = formats.Register(&formats.Format{
 	}, {
 		Name: "default_memory", Type: schema.StringMap, DefaultDoc: "none.",
 		Doc: "The memory of jobs without memory in the file, by partition: a size `per thread`, `per gpu` or `per " +
-			"node`. " +
-			"`*` is any other partition.",
+			"node`. `*` is any other partition.",
 		Example: `{ main = "2GiB per thread", "*" = "4GiB per node" }`,
 	}, {
 		Name: "default_limit", Type: schema.StringMap, DefaultDoc: "none.",
@@ -83,8 +81,9 @@ func checkState(text string) error {
 }
 
 // states has the states of jobs, and the flags that Slurm prints in place of a state.
-var states = strings.Fields("PENDING RUNNING SUSPENDED COMPLETED CANCELLED FAILED TIMEOUT NODE_FAIL PREEMPTED BOOT_FAIL DEADLINE OUT_OF_MEMORY " +
-	"REQUEUED RESIZING REVOKED COMPLETING CONFIGURING STAGE_OUT SIGNALING SPECIAL_EXIT STOPPED REQUEUE_HOLD REQUEUE_FED RESV_DEL_HOLD " +
+var states = strings.Fields("PENDING RUNNING SUSPENDED COMPLETED CANCELLED FAILED TIMEOUT NODE_FAIL PREEMPTED " +
+	"BOOT_FAIL DEADLINE OUT_OF_MEMORY REQUEUED RESIZING REVOKED COMPLETING CONFIGURING STAGE_OUT SIGNALING " +
+	"SPECIAL_EXIT STOPPED REQUEUE_HOLD REQUEUE_FED RESV_DEL_HOLD " +
 	"LAUNCH_FAILED RECONFIG_FAIL POWER_UP_NODE UPDATE_DB EXPEDITING")
 
 // accounting reads the output of sacct.
@@ -177,14 +176,13 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	switch {
 	case err == nil && len(a.held) > 0:
 		err = &textfile.LineError{File: file, Line: a.held[0].line, Err: errors.New("its dates may begin with the " +
-			"day or the month, and " +
-			"no date of the file shows which: print the log with SLURM_TIME_FORMAT=standard")}
+			"day or the month, and no date of the file shows which: print the log with SLURM_TIME_FORMAT=standard")}
 	case err == nil && len(a.late) > 0 && !o.Lenient:
 		err = errors.Join(a.late[:min(len(a.late), textfile.MaxErrors)]...)
 	case err == nil && a.line > 0:
 		err = &textfile.LineError{File: file, Line: a.line, Err: fmt.Errorf("it is of the cluster %s, and a row "+
-			"before of %s, "+
-			"which may use the same numbers for jobs: choose one with cluster = %q, or print one with  sacct -M %s", a.second, a.first,
+			"before of %s, which may use the same numbers for jobs: choose one with cluster = %q, or print one with  "+
+			"sacct -M %s", a.second, a.first,
 			a.first, a.first)}
 	case err == nil && len(a.list) == 0 && a.others > 0:
 		err = fmt.Errorf("%s: no job of the cluster %s has started, and the file has jobs of the cluster %s: print "+
@@ -233,7 +231,8 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that never started (%d) are left out", n))
 	}
 	if a.running > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that have not ended (%d) are left out, and use no nodes", a.running))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that have not ended (%d) are left out, and use no nodes",
+			a.running))
 	}
 	if a.parts > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("parts of heterogeneous jobs (%d) start independently", a.parts))
@@ -264,7 +263,8 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 			a.constraint, a.constrained))
 	}
 	if a.shards > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for parts of GPUs, as shard or mps (%d), get no GPU", a.shards))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for parts of GPUs, as shard or mps (%d), "+
+			"get no GPU", a.shards))
 	}
 	return a.Finish(append(a.late, skipped...)), nil
 }
@@ -317,8 +317,7 @@ func (a *accounting) elapsed(fields []string, run time.Duration) (time.Duration,
 	}
 	if run < 0 {
 		return 0, errors.New("it ends before it starts: a clock was set back. Print the column ElapsedRaw as well, " +
-			"or " +
-			"instants with SLURM_TIME_FORMAT=%s")
+			"or instants with SLURM_TIME_FORMAT=%s")
 	}
 	return run, nil
 }
@@ -469,7 +468,7 @@ func (a *accounting) row(line int, fields []string) error {
 	if err != nil {
 		return err
 	}
-	if run == 0 && a.unplaced(fields) { // canceled while it waited: the start is the time of that
+	if run == 0 && a.unplaced(fields) { // canceled while it waited: Start is the time of the cancellation
 		a.waited++
 		return nil
 	}

@@ -317,7 +317,7 @@ func (m *clusterModel) schedulers() {
 		switch {
 		case name == "":
 		case (name == "bf_interval" || name == "sched_interval") && err == nil && n < 0:
-			m.unmodeled(*at, fmt.Sprintf("SchedulerParameters=%s: this scheduler works all the same, every 365 days", one))
+			m.unmodeled(*at, fmt.Sprintf("SchedulerParameters=%s: here this scheduler runs once in 365 days, not never", one))
 			m.set(seconds[name], strconv.Quote("8760h"))
 		case name == "bf_window" && err == nil && n > 0:
 			m.set("backfill_window", duration(time.Duration(n)*time.Minute))
@@ -328,7 +328,7 @@ func (m *clusterModel) schedulers() {
 		case counts[name] != "" && err == nil && n >= 0:
 			m.set(counts[name], value)
 		case (seconds[name]+counts[name] != "" || name == "bf_window") && err == nil:
-			m.unmodeled(*at, fmt.Sprintf("SchedulerParameters=%s: Slurm does not take this number, and its default counts", one))
+			m.unmodeled(*at, fmt.Sprintf("SchedulerParameters=%s: Slurm refuses this number and uses its default", one))
 		case seconds[name]+counts[name] != "" || name == "bf_window":
 			m.problem(*at, "SchedulerParameters: %s=%s is no whole number", name, value)
 		case !slices.Contains(idle, name):

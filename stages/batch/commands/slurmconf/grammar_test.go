@@ -168,7 +168,7 @@ func TestForms(t *testing.T) {
 		{"parameters of the schedulers", node + part + "SchedulerParameters=BF_Window=1440,Default_Queue_Depth=7\nSelectTypeParameters=\"CR_Core, CR_LLN\"\n",
 			[]string{`backfill_window = "24h"`, "queue_depth = 7", "least_loaded = true"}, []string{"SchedulerParameters=", "CR_LLN:"}},
 		{"numbers that Slurm does not take", node + part + "SchedulerParameters=bf_interval=-1,bf_resolution=0\n",
-			[]string{`backfill_interval = "8760h"`, "SchedulerParameters=bf_resolution=0: Slurm does not take this number, and its default counts"},
+			[]string{`backfill_interval = "8760h"`, "SchedulerParameters=bf_resolution=0: Slurm refuses this number and uses its default"},
 			[]string{"backfill_resolution"}},
 		{"enforcement", node + part + "PriorityType=priority/multifactor\nPriorityWeightFairshare=1\nAccountingStorageEnforce=\"associations limits\"\n",
 			[]string{"weight_fair_share = 1"}, []string{"charge"}},

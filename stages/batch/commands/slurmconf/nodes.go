@@ -80,11 +80,12 @@ func (m *clusterModel) cpus(l settingsLine) int {
 	}
 	of := fmt.Sprintf("NodeName=%s CPUs=%d", l[0].value, cpus)
 	if l.get("CoresPerSocket") == "" && l.get("ThreadsPerCore") == "" { // before version 20.11, CPUs= counted then
-		m.unmodeledOf(l[0], of, "CPUs of sockets", fmt.Sprintf("new versions of Slurm count its sockets, %d, in place of CPUs=", all))
+		m.unmodeledOf(l[0], of, "CPUs of sockets", fmt.Sprintf("new versions of Slurm count its sockets, %d, in place "+
+			"of CPUs=", all))
 		return cpus
 	}
-	m.unmodeledOf(l[0], of, "CPUs", fmt.Sprintf("neither its sockets, its cores nor its threads are so many, so the node has %d CPUs, "+
-		"as in Slurm", all))
+	m.unmodeledOf(l[0], of, "CPUs", fmt.Sprintf("neither its sockets, its cores nor its threads are so many, so the "+
+		"node has %d CPUs, as in Slurm", all))
 	return all
 }
 

@@ -48,6 +48,7 @@ func TestAbsentNodes(t *testing.T) {
 				"the partition gone has only nodes that are left out", "the partition none has no nodes", "no line NodeName= describes a9"},
 			[]string{`partition "gone"`, `partition "none"`}},
 		{"clouds", "NodeName=a1 CPUs=4 State=CLOUD\n" + part, nil, []string{`node "a1"`, "State=CLOUD: these nodes are always on"}, nil},
+		{"a negative number", "NodeName=a1 CPUs=-4\n" + part, nil, []string{"error: slurm.conf:4: CPUs=-4 is no whole number from 0"}, nil},
 		{"a state that is none", "NodeName=a1 CPUs=4 State=DWON\n" + part, nil, []string{`error: slurm.conf:4: NodeName=a1 State=DWON: "DWON" is no state`}, nil},
 		{"all are down", "NodeName=a1 CPUs=4 State=DOWN\n" + part, nil, []string{"error: slurm.conf:1: all nodes are down"}, nil},
 		{"events", "NodeName=a[1-3] CPUs=4\nDownNodes=a[1-2]\n" + part, map[string]string{

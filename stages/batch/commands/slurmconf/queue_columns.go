@@ -22,7 +22,8 @@ var columns = map[string]string{
 	"MIN_MEMORY": "MinMemoryNode", "TRES_ALLOC": "AllocTRES", "TRES": "TRES", "ST": "JobState", "NODELIST(REASON)": "Reason",
 	"PRIORITY": "Priority", "ELIGIBLE_TIME": "EligibleTime", "OVER_SUBSCRIBE": "OverSubscribe", "SHARED": "Shared",
 	"REQ_NODES": "ReqNodeList", "EXC_NODES": "ExcNodeList", "LICENSES": "Licenses", "ARRAY_JOB_ID": "ArrayJobId",
-	"ARRAY_TASK_ID": "ArrayTaskId", "HET_JOB_ID": "HetJobId", "PACK_JOB_ID": "PackJobId", "REQUEUE": "Requeue", "NICE": "Nice",
+	"ARRAY_TASK_ID": "ArrayTaskId", "HET_JOB_ID": "HetJobId", "PACK_JOB_ID": "PackJobId", "REQUEUE": "Requeue",
+	"NICE": "Nice",
 }
 
 // jobStates maps the states that scontrol and squeue print to the states that a forecast distinguishes.
@@ -79,12 +80,15 @@ func (q *queueReader) head(text string) ([]string, error) {
 	return names, nil
 }
 
+// unsetValues are the values that scontrol prints for fields which a job does not set.
+var unsetValues = []string{"", "(null)", "N/A", "None", "0", "*"}
+
 // judge notes the fields of a job that scontrol is not known to print, and the fields that are not modeled.
 func (q *queueReader) judge(job map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(job)) {
 		if t := fields.Of("scontrol show job"); !t.Knows(name) {
 			q.leave(fmt.Sprintf("the field %s of scontrol is not known, and not used", name))
-		} else if effect := t.Effect(name); effect != "" && !slices.Contains([]string{"", "(null)", "N/A", "None", "0", "*"}, job[name]) {
+		} else if effect := t.Effect(name); effect != "" && !slices.Contains(unsetValues, job[name]) {
 			q.leave(fmt.Sprintf("%s: %s", name, effect))
 		}
 	}

@@ -537,7 +537,8 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 			types = of
 		}
 	}
-	if slices.ContainsFunc(list, func(g slurm.Gres) bool { return g.Count > 0 && (g.Name == "shard" || g.Name == "mps") }) {
+	isPart := func(g slurm.Gres) bool { return g.Count > 0 && (g.Name == "shard" || g.Name == "mps") }
+	if slices.ContainsFunc(list, isPart) {
 		q.leave("they ask for parts of GPUs (shard or mps), and get no GPU")
 	}
 	if j.GPUs = gpus; gpus > workload.MaxThreads {
@@ -578,7 +579,7 @@ func (q *queueReader) add(j forecast.Queued, array, tasks string) error {
 		return err
 	}
 	if q.names[names[0]] {
-		q.leave("jobs that are there twice count once, as they are there first")
+		q.leave("jobs that the queue has twice count once, as in their first row")
 		return nil
 	}
 	if q.names[names[0]] = true; array == "" {

@@ -268,7 +268,8 @@ func (t *sacctmgrTable) addQOS(row []string) {
 		all = append(all, schema.Each(b.preempts, strconv.Quote)...)
 		add("preempts", "["+strings.Join(all, ", ")+"]")
 	}
-	if mode := t.mode(settingsLine{{"PreemptMode", t.get(row, "PreemptMode"), t.at.file, t.at.line}}, "PreemptMode"); mode != "" {
+	preempt := settingsLine{{"PreemptMode", t.get(row, "PreemptMode"), t.at.file, t.at.line}}
+	if mode := t.mode(preempt, "PreemptMode"); mode != "" {
 		add("preempt_mode", strconv.Quote(mode))
 	}
 	for _, c := range [][2]string{{"GraceTime", "grace"}, {"PreemptExemptTime", "exempt"}} {
@@ -380,7 +381,8 @@ func (t *sacctmgrTable) assoc(row []string, above []string) []string {
 	return above
 }
 
-// check reads users that precede their accounts, and finds accounts without users, and accounts whose parents are missing.
+// check reads users that precede their accounts. It finds accounts without users, and accounts whose parents are
+// missing.
 func (t *sacctmgrOutput) check(m *clusterModel) {
 	for _, read := range t.early {
 		read()
@@ -454,14 +456,15 @@ func (t *sacctmgrOutput) checkDefaultQOS(m *clusterModel) {
 	}
 }
 
-// exempt gives the qualities of service without a time before preemption that of the controller.
+// exempt adds the PreemptExemptTime of slurm.conf to each quality of service that has none.
 func (t *sacctmgrOutput) exempt(m *clusterModel) {
 	d := m.time(m.settings, "PreemptExemptTime")
 	if d <= 0 || none(m.get("PreemptType", "")) {
 		return
 	}
 	if len(t.qos) == 0 {
-		m.unmodeled(m.settings.at("PreemptExemptTime"), "PreemptExemptTime: without  sacctmgr -P show qos  jobs can be preempted at once")
+		m.unmodeled(m.settings.at("PreemptExemptTime"), "PreemptExemptTime: without  sacctmgr -P show qos  jobs can "+
+			"be preempted at once")
 	}
 	for i := range t.qos {
 		q := &t.qos[i]
@@ -489,8 +492,8 @@ func (t *Twin) noteMissingFacts() {
 		}
 	}
 	if bare > 0 && t.consumesMemory() {
-		t.unmodeled(at, fmt.Sprintf("jobs for which the file has no memory (%d; mem= in ReqTRES or AllocTRES, or ReqMem) use no "+
-			"memory here; in Slurm, a job that requests no memory gets all memory of its nodes", bare))
+		t.unmodeled(at, fmt.Sprintf("jobs for which the file has no memory (%d; mem= in ReqTRES or AllocTRES, or "+
+			"ReqMem) use no memory here; in Slurm, a job that requests no memory gets all memory of its nodes", bare))
 	}
 	if !accounts {
 		t.unmodeled(at, "no job has an account (the column Account): limits and shares of accounts have no effect")

@@ -236,8 +236,8 @@ func (c *SlurmConf) whole(l settingsLine, name string, standard int) int {
 		number, factor = text[:last], 1024
 	}
 	n, err := strconv.ParseInt(number, 0, 32)
-	if err != nil || strings.Contains(number, "_") {
-		c.problem(l.at(name), "%s=%s is no whole number", name, text)
+	if err != nil || n < 0 || strings.Contains(number, "_") {
+		c.problem(l.at(name), "%s=%s is no whole number from 0", name, text)
 		return standard
 	}
 	return int(n) * factor

@@ -85,7 +85,8 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 			continue
 		}
 		json := slurm.IsJSON([]byte(head))
-		if !json && !slices.ContainsFunc(strings.Split(head, "|"), func(name string) bool { return name == "JobID" || name == "JobIDRaw" }) {
+		names := strings.Split(head, "|")
+		if !json && !slices.Contains(names, "JobID") && !slices.Contains(names, "JobIDRaw") {
 			if err := readTables(t.clusterModel, t.tables, path); err != nil {
 				return nil, err
 			}
@@ -235,7 +236,8 @@ func (t *Twin) checkLogJobs() {
 		at := setting{file: t.log, line: int(t.trace.Lines[i])}
 		t.widen(at, j)
 		if s.Limit > 0 && t.trace.RunTimes[i] > s.Limit+over {
-			t.unmodeledOf(at, fmt.Sprintf("job %s ran longer than its time limit", j.Name), "over limits", "the twin ends it at its limit")
+			t.unmodeledOf(at, fmt.Sprintf("job %s ran longer than its time limit", j.Name), "over limits",
+				"the twin ends it at its limit")
 		}
 		name := s.Reservation
 		if name != "" && !slices.ContainsFunc(t.closures, func(c nodeClosure) bool { return c.name == name }) {
@@ -273,7 +275,7 @@ func (t *Twin) checkLogJobs() {
 	}
 }
 
-// mostOver returns for how long after its time limit a job may run.
+// mostOver returns the longest time that Slurm lets a job run after its time limit.
 func (t *Twin) mostOver() time.Duration {
 	for _, p := range t.policy {
 		if text, err := strconv.Unquote(p.Value); err == nil && p.Name == "over_limit" {
@@ -284,7 +286,7 @@ func (t *Twin) mostOver() time.Duration {
 	return 0
 }
 
-// widen raises the limits that a job of the log was above, because it ran all the same.
+// widen raises the limits that a job of the log exceeded: they were higher, or not enforced, when it ran.
 func (t *Twin) widen(at setting, j *scheduler.Job) {
 	s, blocks := j.Submission(), []*block(nil)
 	find := func(list []block, name string) {
@@ -296,14 +298,16 @@ func (t *Twin) widen(at setting, j *scheduler.Job) {
 		find(t.tables.qos, blocks[0].qos.value)
 	}
 	find(t.tables.qos, s.QOS)
-	for a, n := t.tables.byName[s.Account], 0; a != nil && n <= len(t.tables.accounts); a, n = t.tables.byName[a.parent], n+1 {
-		if n == 0 {
-			find(a.Blocks, j.User)
-		}
-		blocks = append(blocks, &a.block)
+	a := t.tables.byName[s.Account]
+	if a != nil {
+		find(a.Blocks, j.User)
 	}
-	amounts := map[string]int{"max_nodes": s.MinNodes, "group_nodes": s.MinNodes, "max_cores": j.Threads, "group_cores": j.Threads,
-		"max_cores_per_user": j.Threads, "group_gpus": j.GPUs}
+	for n := 0; a != nil && n <= len(t.tables.accounts); n++ { // parents may form a circle
+		blocks = append(blocks, &a.block)
+		a = t.tables.byName[a.parent]
+	}
+	amounts := map[string]int{"max_nodes": s.MinNodes, "group_nodes": s.MinNodes,
+		"max_cores": j.Threads, "group_cores": j.Threads, "max_cores_per_user": j.Threads, "group_gpus": j.GPUs}
 	for _, b := range blocks {
 		for k := range b.Args {
 			arg, value := &b.Args[k], ""
@@ -319,7 +323,8 @@ func (t *Twin) widen(at setting, j *scheduler.Job) {
 				}
 			}
 			if value != "" {
-				t.unmodeledOf(at, fmt.Sprintf("job %s ran above %s = %s of %s %s", j.Name, arg.Name, arg.Value, b.Kind, b.name()),
+				t.unmodeledOf(at, fmt.Sprintf("job %s ran above %s = %s of %s %s", j.Name, arg.Name, arg.Value, b.Kind,
+					b.name()),
 					"above "+arg.Name, "here the limit is the most that a job of the log had")
 				arg.Value = value
 			}

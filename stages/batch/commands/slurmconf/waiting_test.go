@@ -97,7 +97,7 @@ func TestOddQueues(t *testing.T) {
 		{"nodes shared with one user", waits(1, "", "a", "(null)", "   OverSubscribe=USER"), "1 2 []", "OverSubscribe=USER: they share their nodes with any job: 1 job"},
 		{"shards", waits(1, "", "a", "(null)", "   TresPerNode=gres/shard:2"), "1 2 []", "they ask for parts of GPUs (shard or mps), and get no GPU: 1 job"},
 		{"a job twice", waits(1, "", "a", "(null)", "") + waits(1, "", "a", "(null)", "") + waits(20, "ArrayJobId=20 ArrayTaskId=1-2 ", "a", "(null)", "") +
-			waits(20, "ArrayJobId=20 ArrayTaskId=1-2 ", "a", "(null)", ""), "1 2 []; 20_1 2 []; 20_2 2 []", "jobs that are there twice count once, as they are there first: 2 jobs"},
+			waits(20, "ArrayJobId=20 ArrayTaskId=1-2 ", "a", "(null)", ""), "1 2 []; 20_1 2 []; 20_2 2 []", "jobs that the queue has twice count once, as in their first row: 2 jobs"},
 		{"a job that completes", strings.Replace(runs(5, ""), "RUNNING", "COMPLETING", 1) + waits(1, "", "a", "afterok:5(unfulfilled)", ""), "1 2 [5]",
 			"completing jobs are taken to have ended: 1 job"},
 		{"a deadline", waits(1, "", "a", "(null)", "   Deadline=2026-01-01T12:00:00"), "1 2 []", "Deadline: jobs are not removed at their deadlines: 1 job"},
