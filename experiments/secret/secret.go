@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -88,12 +89,17 @@ func Variable(text string) string {
 	return "TFEXP_" + strings.ToUpper(strings.NewReplacer("(", "", ":", "_", ")", "").Replace(text))
 }
 
-// Redact replaces sensitive values in a text, such as the last line of a job's log. It keeps values shorter than 4
-// bytes, since they occur in any text.
+// Redact replaces sensitive values in a text, such as the last line of a job's log. It also replaces each line of a
+// value, since logs are cut between lines. It keeps values and lines shorter than 4 bytes, which occur in any text.
 func Redact(text string) string {
 	mu.Lock()
 	defer mu.Unlock()
+	var hidden []string
 	for _, value := range values {
+		hidden = append(append(hidden, value), strings.FieldsFunc(value, func(c rune) bool { return c == '\n' || c == '\r' })...)
+	}
+	slices.SortFunc(hidden, func(a, b string) int { return len(b) - len(a) }) // a value may be a part of another
+	for _, value := range hidden {
 		if len(value) >= 4 {
 			text = strings.ReplaceAll(text, value, Shown)
 		}

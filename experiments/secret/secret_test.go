@@ -64,6 +64,25 @@ func TestHide(t *testing.T) {
 	}
 }
 
+// Logs are cut between lines, and one value can begin with another.
+func TestRedact(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for _, value := range []string{"-----BEGIN-----\r\nMIIEow\r\nabc\n-----END-----\n", "seasoned", "seasoned salt", "salt"} {
+		if _, err := Hide(value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]string{
+		"key MIIEow, abc\n-----END-----": "key (sensitive), abc\n(sensitive)",
+		"a seasoned salt of seasoned":    "a (sensitive) of (sensitive)",
+		"the end":                        "the end",
+	} {
+		if got := Redact(text); got != want {
+			t.Errorf("%q is redacted to %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestArguments(t *testing.T) {
 	args := []string{"tfexp", "run", "--var=token=a=b", "-var", "token=x\ny", "-var", " token = z", "-var=tokens=1", "a.hcl"}
 	want := []string{"tfexp", "run", "--var=token=(sensitive)", "-var", "token=(sensitive)", "-var", " token =(sensitive)",

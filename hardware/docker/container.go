@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
@@ -90,7 +91,7 @@ func (e *Engine) remove(h *Host, id string) {
 
 // startError returns the error for a container that the daemon refuses to start, with a remedy.
 func startError(h *Host, j *launch.Job, err error) error {
-	text := DaemonMessage(err)
+	text := secret.Redact(DaemonMessage(err)) // a plugin of the daemon may quote the request
 	switch {
 	case IsUnreachable(err):
 		return h.Explain(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -20,6 +22,11 @@ import (
 // A request that the daemon refuses becomes an error with a remedy. If the daemon breaks off a call, the engine tries
 // again until its patience is over; then the job fails.
 func TestRefusals(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	token, err := secret.Hide("open sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		name   string
 		create http.HandlerFunc
@@ -31,6 +38,10 @@ func TestRefusals(t *testing.T) {
 			"raise memory in the job block"},
 		{"image", refuse(http.StatusNotFound, "No such image: tf:latest"), "build or pull it"},
 		{"other", refuse(http.StatusInternalServerError, "the disk is full"), "the disk is full"},
+		{"denied", func(w http.ResponseWriter, r *http.Request) {
+			asked, _ := io.ReadAll(r.Body)
+			refuse(http.StatusForbidden, "authorization denied by plugin: "+string(asked))(w, r)
+		}, `"TOKEN=(sensitive)"`},
 		{"dropped", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "no daemon answers"},
 	} {
 		url := fakeDaemon(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": test.create})
@@ -39,12 +50,13 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := shell(t, "a", "true")
-		j.Container.Image = "tf"
+		j.Container.Image, j.Env = "tf", []string{"TOKEN=" + token}
 		e, err := New([]launch.Job{j}, []Node{{Host: h, CPUs: []int{0}}}, Options{Patience: 50 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Start(0, grant(0, 1)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := e.Start(0, grant(0, 1)); err == nil || !strings.Contains(err.Error(), test.want) ||
+			strings.Contains(err.Error(), "open sesame") {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 		if err := errors.Join(e.Close(), h.Close()); err != nil {

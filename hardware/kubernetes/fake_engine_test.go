@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -207,6 +208,35 @@ func TestResizesInPlace(t *testing.T) {
 	}
 	if f.Called("patch pods/resize") != 1 {
 		t.Errorf("%d resizes", f.Called("patch pods/resize"))
+	}
+}
+
+// A refusal that quotes a Secret does not show its value.
+func TestQuotedSecret(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	token, err := secret.Hide("open sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := apitest.New(t)
+	f.Refuse = func(what, _ string) *apitest.Refusal {
+		if what == "create secrets" {
+			return &apitest.Refusal{Code: http.StatusForbidden, Reason: "Forbidden", Message: "denied: stringData 0: open sesame"}
+		}
+		return nil
+	}
+	dir := t.TempDir()
+	j := jobIn(dir, "a")
+	j.Env = []string{"KEY=" + token}
+	o := open(t, dir, Settings{Kubeconfig: f.Kubeconfig(t)}, nil, j)
+	said := ""
+	if err := o.Start(0, grant(0, 1)); err != nil {
+		said = err.Error()
+	} else {
+		said = o.next(t, 10*time.Second).Reason
+	}
+	if !strings.Contains(said, "denied: stringData 0: (sensitive)") {
+		t.Errorf("it says %q", said)
 	}
 }
 

@@ -22,6 +22,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/secret"
 )
 
 const (
@@ -168,7 +170,7 @@ func (c *Client) Open(ctx context.Context, what Call) (io.ReadCloser, error) {
 	said := answer{Message: strings.TrimSpace(string(text[:min(len(text), 300)]))}
 	_ = json.Unmarshal(text, &said) // the text of other servers, such as proxies, is used as it is
 	after, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-	return nil, &callError{call: what, code: res.StatusCode, text: said.Message,
+	return nil, &callError{call: what, code: res.StatusCode, text: secret.Redact(said.Message),
 		wait: time.Duration(min(after, 60)) * time.Second}
 }
 
