@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/workload/fields"
 )
 
 // jsonNames maps the keys of squeue --json and scontrol show job --json to the fields of scontrol show job. Values are
@@ -28,19 +30,6 @@ var jsonNames = map[string]string{
 	"memory_per_tres": "MemPerTres", "memory_per_node": "MinMemoryNode", "memory_per_cpu": "MinMemoryCPU",
 	"minimum_switches": "Switches", "core_spec": "CoreSpec", "contiguous": "Contiguous", "requeue": "Requeue",
 }
-
-// jsonOthers are the keys that jsonFields reads, or that change no start.
-var jsonOthers = strings.Fields("array_task_id max_nodes shared exclusive oversubscribe hold user_id state_description last_sched_evaluation " +
-	"accrue_time admin_comment allocating_node association_id assoc_id batch_features batch_flag batch_host billable_tres burst_buffer " +
-	"burst_buffer_state cluster cluster_features command comment container container_id cores_per_socket cpu_frequency_governor " +
-	"cpu_frequency_maximum cpu_frequency_minimum cpus_per_task cpus_per_tres cron current_working_directory delay_boot " +
-	"derived_exit_code end_time exit_code extra failed_node federation_origin federation_siblings_active federation_siblings_viable flags " +
-	"gres_detail group_id group_name het_job_id_set het_job_offset job_resources job_size_str last_sched_eval licenses_allocated mail_type " +
-	"mail_user max_cpus maximum_switch_wait_time mcs_label minimum_cpus_per_node minimum_tmp_disk_per_node name network nodes " +
-	"ntasks_per_tres pack_job_id_set power pre_sus_time preempt_time preemptable_time profile reboot req_switch required_switches " +
-	"resize_time restart_cnt scheduled_nodes segment_size selinux_context show_flags sockets_per_board sockets_per_node standard_error " +
-	"standard_input standard_output stderr_expanded stdin_expanded stdout_expanded step_id submit_line suspend_time system_comment " +
-	"tasks_per_board tasks_per_core tasks_per_node tasks_per_socket tasks_per_tres thread_spec threads_per_core tres_bind tres_freq wait4switch wckey")
 
 // hiddenStates are flags behind a state that scontrol does not print.
 var hiddenStates = []string{"LAUNCH_FAILED", "RECONFIG_FAIL", "POWER_UP_NODE", "UPDATE_DB"}
@@ -91,7 +80,7 @@ func (q *queueReader) jsonFields(job map[string]any) map[string]string {
 	for _, key := range slices.Sorted(maps.Keys(job)) {
 		if name := jsonNames[key]; name != "" {
 			f[name] = get(key)
-		} else if !slices.Contains(jsonOthers, key) {
+		} else if !fields.Of("squeue --json").Knows(key) {
 			q.leave(fmt.Sprintf("the key %s of JSON is not known, and not used", key))
 		}
 	}
