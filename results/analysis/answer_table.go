@@ -151,11 +151,7 @@ func (q *Question) means(p record.Plan, shown []Entry, t *table.Table) [][]strin
 		}
 		return out
 	}
-	for i, f := range q.Fields {
-		title := u.Label(q.Metric.Title)
-		if len(q.Fields) > 1 {
-			title += " " + f.Where(p)
-		}
+	for i, title := range q.fieldTitles(p, u.Label(q.Metric.Title)) {
 		add(title)
 		for k, o := range shown {
 			out[k] = append(out[k], u.Interval(o.Means[i]))

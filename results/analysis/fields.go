@@ -18,6 +18,12 @@ type Field struct {
 
 // Where names the setting of a field: "load=0.7", "on machine w".
 func (f Field) Where(p record.Plan) string {
+	settings, workload, hardware := f.parts(p)
+	return strings.TrimSpace(settings + placed(p, workload, hardware))
+}
+
+// parts are the words of Where: policy and axes, workload, and hardware.
+func (f Field) parts(p record.Plan) (settings, workload, hardware string) {
 	v := f.Variants[0]
 	var parts []string
 	if f.axes != nil && !slices.Contains(f.axes, "policy") && len(p.Policies) > 1 {
@@ -26,14 +32,34 @@ func (f Field) Where(p record.Plan) string {
 	if len(f.Setting) > 0 {
 		parts = append(parts, record.AxesLabel(f.Setting))
 	}
-	workload, hardware := v.Workload, v.Hardware
+	workload, hardware = v.Workload, v.Hardware
 	if slices.Contains(f.axes, "workload") {
 		workload = ""
 	}
 	if slices.Contains(f.axes, "hardware") {
 		hardware = ""
 	}
-	return strings.TrimSpace(strings.Join(parts, " ") + placed(p, workload, hardware))
+	return strings.Join(parts, " "), workload, hardware
+}
+
+// fieldTitles are the titles of a column for each of several fields: the parts in which they differ. The first column
+// has the metric as well.
+func (q *Question) fieldTitles(p record.Plan, metric string) []string {
+	rows, out := make([][3]string, len(q.Fields)), make([]string, len(q.Fields))
+	for k, f := range q.Fields {
+		rows[k][0], rows[k][1], rows[k][2] = f.parts(p)
+	}
+	for k := range rows {
+		var parts []string
+		for i, part := range rows[k] {
+			if part != "" && slices.ContainsFunc(rows, func(r [3]string) bool { return r[i] != part }) {
+				parts = append(parts, part)
+			}
+		}
+		out[k] = strings.Join(parts, " ")
+	}
+	out[0] = strings.TrimSpace(metric + " " + out[0])
+	return out
 }
 
 // fields returns the fields of a comparison.

@@ -202,3 +202,31 @@ func TestThresholdOfOnePolicy(t *testing.T) {
 		}
 	}
 }
+
+// A table with a column for each of several settings names the metric once, and each column by the parts in which the
+// settings differ.
+func TestColumnsOfSettingsHaveShortTitles(t *testing.T) {
+	e := &record.Experiment{}
+	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "base", Level: 0.95}}
+	e.Plan.Workloads = []record.Named{{Name: "burst"}, {Name: "steady"}}
+	e.Plan.Hardware = []record.Named{{Name: "small"}, {Name: "large"}}
+	for _, w := range []string{"burst", "steady"} {
+		for _, load := range []string{"1", "2"} {
+			for _, p := range []string{"base", "good"} {
+				variant(e, w, p, []record.Setting{{Name: "load", Value: load}}, 9, 9.3, 8.9, 9.2)
+			}
+		}
+	}
+	rows, err := analysis.Comparisons(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := analysis.HeadlineOf(e, rows, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"mean waiting time (s) load=1 burst", "load=2 burst", "load=1 steady", "load=2 steady", "against base"}
+	if got := h.Table.Header(); !slices.Equal(got[1:6], want) {
+		t.Errorf("columns %q, want %q", got, want)
+	}
+}
