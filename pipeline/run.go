@@ -175,7 +175,6 @@ func (r *run) open(ctx context.Context) error {
 		return errors.Join(err, r.close())
 	}
 	r.outcome.Dir = r.Dir
-	other := r.otherFile()
 	file, err := filepath.Abs(r.x.Spec.File) // absolute, because a resumed run may start in another folder
 	if err != nil {
 		file = r.x.Spec.File
@@ -191,35 +190,7 @@ func (r *run) open(ctx context.Context) error {
 	for _, python := range r.x.Interpreters() { // before anything is measured, because it starts processes
 		r.record.Python = append(r.record.Python, instantiate.Python(ctx, python))
 	}
-	drawn := slices.ContainsFunc(r.Cells, func(c record.CellRef) bool { return !c.Fixed })
-	if r.Replicates < minReplicates && len(r.Compares) > 0 && drawn {
-		r.Warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
-			schema.Plural(r.Replicates, "replicate"), minReplicates))
-	}
-	if warning != "" {
-		r.Warn("cache", "", warning)
-	}
-	if other != "" {
-		r.Warn("other_file", "", fmt.Sprintf("the folder held the results of another file with an experiment of this "+
-			"name, %s: they are replaced, and come back when that file runs again; "+
-			"to keep both, rename one of the experiments or choose another folder with --out", other))
-	}
-	for _, name := range r.x.Spec.Alike() {
-		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike, because nothing in it is "+
-			"drawn at random: they count as one, so replicates = 1 is enough", name))
-	}
-	for _, text := range r.x.Spec.LeftOut() {
-		r.Warn("incomplete_trace", "", text)
-	}
-	for _, text := range r.x.Spec.Assumed() {
-		r.Warn("assumption", "", text)
-	}
-	for _, text := range doubts {
-		r.Warn("leftover", "", text)
-	}
-	for _, k := range killed {
-		r.Warn("leftover", "", "ended "+k+", left behind by an earlier run")
-	}
+	r.warnAtStart(warning, doubts, killed)
 	if r.options.Fresh {
 		// Results are removed first: if a fresh run is interrupted and resumed, it must not use results from before
 		// it.
@@ -256,9 +227,6 @@ func (r *run) forget() error {
 	}
 	return r.cache.Forget(hashes)
 }
-
-// minReplicates is the smallest number of pairs for which a comparison has a verdict.
-const minReplicates = 3
 
 func (r *run) writeDown() error {
 	name := record.ExperimentFile
@@ -511,24 +479,6 @@ func (p *Plan) checkFolder() error {
 		}
 	}
 	return nil
-}
-
-// otherFile returns the path of the experiment file whose results are in the folder, if it still exists and is not
-// the plan's file; otherwise "".
-func (p *Plan) otherFile() string {
-	last, err := readRun(p.Dir)
-	if err != nil || last.File == "" {
-		return ""
-	}
-	own, err := os.Stat(p.x.Spec.File)
-	if err != nil {
-		return ""
-	}
-	other, err := os.Stat(last.File)
-	if err != nil || os.SameFile(own, other) {
-		return ""
-	}
-	return last.File
 }
 
 // scratchPrefix starts the names of folders for the control files and checkpoints of running jobs.

@@ -220,52 +220,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		a.Waited(e.start - first - e.job.Arrival)
 	}
 	a.Ignored, a.Origin = a.waited+a.others, first
-	if a.others > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("rows of other clusters than %s (%d, as of %s) are left out",
-			a.own, a.others, a.second))
-	}
-	if a.numbers {
-		a.Assumed = append(a.Assumed, slurm.InUTC)
-	}
-	if n := a.waited - a.running; n > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that never started (%d) are left out", n))
-	}
-	if a.running > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that have not ended (%d) are left out, and use no nodes",
-			a.running))
-	}
-	if a.parts > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("parts of heterogeneous jobs (%d) start independently", a.parts))
-	}
-	if a.reused > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d) count as "+
-			"further jobs", a.reused))
-	}
-	if a.unbound > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs for which the file has no time limit (%d) have the default", a.unbound))
-	}
-	if a.unsized > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs for which the file has no memory (%d) have the default",
-			a.unsized))
-	}
-	if a.stopped > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that were suspended for a time (%d) run without a pause",
-			a.stopped))
-	}
-	if a.sharing > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs with --exclusive=user or another value (%d) share their nodes with any job", a.sharing))
-	}
-	if a.mixed > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) get GPUs of any type", a.mixed))
-	}
-	if a.constrained > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs with constraints such as %s (%d) may have any nodes",
-			a.constraint, a.constrained))
-	}
-	if a.shards > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for parts of GPUs, as shard or mps (%d), "+
-			"get no GPU", a.shards))
-	}
+	a.assume()
 	return a.Finish(append(a.late, skipped...)), nil
 }
 
