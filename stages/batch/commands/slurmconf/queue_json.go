@@ -91,11 +91,10 @@ func (q *queueReader) jsonFields(job map[string]any) map[string]string {
 			f[name] = ""
 		}
 	}
-	states := slices.DeleteFunc(jsonTexts(job["job_state"]), func(s string) bool { return slices.Contains(hiddenStates, s) })
-	if f["JobState"] = ""; slices.Contains(states, "COMPLETING") {
-		f["JobState"] = "COMPLETING"
-	} else if len(states) > 0 {
-		f["JobState"] = states[len(states)-1] // flags such as CONFIGURING are behind the state
+	for _, state := range jsonTexts(job["job_state"]) { // flags such as CONFIGURING are behind the state, and replace it
+		if jobStates[state] != "" && !slices.Contains(hiddenStates, state) && f["JobState"] != "COMPLETING" {
+			f["JobState"] = state
+		}
 	}
 	f["Reason"] = strings.ReplaceAll(cmp.Or(get("state_description"), f["Reason"]), " ", "_")
 	f["UserId"] = cmp.Or(f["UserId"], get("user_id"))

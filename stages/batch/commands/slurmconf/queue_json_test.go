@@ -78,7 +78,7 @@ JobId=11 ArrayJobId=8 ArrayTaskId=1 JobName=a
 ]}
 `
 	object := func(n string) string { return `{"set": true, "infinite": false, "number": ` + n + `}` }
-	pairs := []string{`"RUNNING"`, `["RUNNING"]`, `"COMPLETING"`, `["COMPLETED", "COMPLETING"]`, `"CONFIGURING"`, `["RUNNING", "CONFIGURING"]`,
+	pairs := []string{`"RUNNING"`, `["RUNNING"]`, `"COMPLETING"`, `["COMPLETED", "COMPLETING", "REQUEUED"]`, `"CONFIGURING"`, `["RUNNING", "CONFIGURING", "NEWER_FLAG"]`,
 		`"job_state": "PENDING"`, `"job_state": ["PENDING", "LAUNCH_FAILED"]`, `4294967295`, `{"set": false, "infinite": true, "number": 0}`,
 		`: null`, `: {"set": false, "infinite": false, "number": 0}`, `"shared": "none"`, `"shared": [], "exclusive": ["true"], "oversubscribe": false`,
 		`"shared": "user"`, `"shared": ["user"]`, `"shared": null`, `"shared": [], "exclusive": [], "oversubscribe": true`, `"gres:gpu`, `"gres/gpu`}
