@@ -96,7 +96,8 @@ func Redact(text string) string {
 	defer mu.Unlock()
 	var hidden []string
 	for _, value := range values {
-		hidden = append(append(hidden, value), strings.FieldsFunc(value, func(c rune) bool { return c == '\n' || c == '\r' })...)
+		lines := strings.FieldsFunc(value, func(c rune) bool { return c == '\n' || c == '\r' })
+		hidden = append(append(hidden, value), lines...)
 	}
 	slices.SortFunc(hidden, func(a, b string) int { return len(b) - len(a) }) // a value may be a part of another
 	for _, value := range hidden {

@@ -49,8 +49,8 @@ func run(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// hopeless returns an error if no cell can run, because each has a job whose samples all failed. If some cells can run,
-// all do: the other jobs of a cell go on when one fails.
+// hopeless returns an error if no cell can run, because each has a job whose samples all failed. If any cell can run, all
+// cells run: when a job of a cell fails, its other jobs continue.
 func (s *sampling) hopeless() error {
 	sampled := map[string]bool{} // whether a sample of the job for its cells succeeded
 	for i, u := range s.units {

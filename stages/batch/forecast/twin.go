@@ -260,7 +260,8 @@ func (t *Twin) OnClock(q Queue) (out Queue, left []string) {
 		}
 		if !mixed && j.Waits() && t.mixed(j.Submission()) {
 			mixed = true
-			left = append(left, "GPUs of several types on a node count as one type: jobs may get another type than they ask for, or too many of one")
+			left = append(left, "GPUs of several types on a node count as one type: jobs may get another type than they "+
+				"ask for, or too many of one")
 		}
 		t.complete(&j)
 		j.Arrival -= t.Origin

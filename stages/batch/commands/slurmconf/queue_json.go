@@ -160,7 +160,8 @@ func (q *queueReader) fromJSON(file string, r io.Reader) error {
 		line += bytes.Count(text[:at.Offset], []byte("\n"))
 		return wrong(fmt.Sprintf("this is not JSON: %v. Print it again", err))
 	case len(top.Errors) > 0:
-		return wrong(fmt.Sprintf("Slurm has printed an error: %s. Print it again", cmp.Or(top.Errors[0].Description, top.Errors[0].Error)))
+		why := cmp.Or(top.Errors[0].Description, top.Errors[0].Error)
+		return wrong(fmt.Sprintf("Slurm has printed an error: %s. Print it again", why))
 	case err != nil || top.Jobs == nil:
 		return wrong(noQueue)
 	}
