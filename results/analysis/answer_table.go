@@ -151,7 +151,7 @@ func (q *Question) means(p record.Plan, shown []Entry, t *table.Table) [][]strin
 		}
 		return out
 	}
-	for i, title := range q.fieldTitles(p, u.Label(q.Metric.Title)) {
+	for i, title := range q.FieldTitles(p, u.Label(q.Metric.Title)) {
 		add(title)
 		for k, o := range shown {
 			out[k] = append(out[k], u.Interval(o.Means[i]))

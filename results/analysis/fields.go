@@ -42,9 +42,9 @@ func (f Field) parts(p record.Plan) (settings, workload, hardware string) {
 	return strings.Join(parts, " "), workload, hardware
 }
 
-// fieldTitles are the titles of a column for each of several fields: the parts in which they differ. The first column
+// FieldTitles are the titles of a column or panel for each of several fields: the parts in which they differ. The first
 // has the metric as well.
-func (q *Question) fieldTitles(p record.Plan, metric string) []string {
+func (q *Question) FieldTitles(p record.Plan, metric string) []string {
 	rows, out := make([][3]string, len(q.Fields)), make([]string, len(q.Fields))
 	for k, f := range q.Fields {
 		rows[k][0], rows[k][1], rows[k][2] = f.parts(p)

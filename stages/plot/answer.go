@@ -55,10 +55,10 @@ func (d *Data) answer() ([]Figure, error) {
 		names, inks = append(names, v), append(inks, ink)
 	}
 	var panels []panel
-	for k, f := range q.Fields {
+	for k, setting := range q.FieldTitles(d.Plan, "") {
 		p := panel{Metric: q.Metric, inks: inks, lo: math.Inf(1), hi: math.Inf(-1)}
 		if p.Title, p.Unit = "change of "+q.Metric.Title, "%"; len(q.Fields) > 1 {
-			p.Title = f.Where(d.Plan)
+			p.Title, p.Unit = setting, "" // the axis has the unit
 		}
 		for i := range shown {
 			p.add(names[i].Label, changeIn(&shown[i], k))

@@ -261,6 +261,7 @@ const (
 	panelRow    = 17.0
 	panelExtras = 46.0 // height of the title and the axis
 	leastPanel  = 90.0 // least width, in points
+	panelGap    = 12.0 // between panels, in points
 )
 
 // AxisName is the height of the name of an axis that all panels have in common.
@@ -280,7 +281,11 @@ func (d *Data) metricsFigure(
 	if labels > 100 && columns == MostColumns {
 		columns--
 	}
-	for columns > 1 && (d.width-labels)/float64(columns) < leastPanel {
+	least := leastPanel
+	for _, p := range panels {
+		least = max(least, canvas.TextWidth(p.label(), canvas.SmallSize)+panelGap)
+	}
+	for columns > 1 && (d.width-labels)/float64(columns) < least {
 		columns--
 	}
 	rows := (len(panels) + columns - 1) / columns
@@ -299,7 +304,7 @@ func (d *Data) metricsFigure(
 			middle := (c.Min.X + vg.Length(labels) + c.Max.X) / 2
 			c.FillText(st, vg.Point{X: middle, Y: c.Max.Y - vg.Length(float64(rows)*tall) - canvas.LabelSize/2}, axis)
 			tile := func(i int) draw.Canvas {
-				return canvas.Tile(draw.Crop(c, vg.Length(labels)+6, 6, 0, 0), i, columns, tall, 12)
+				return canvas.Tile(draw.Crop(c, vg.Length(labels)+6, 6, 0, 0), i, columns, tall, panelGap)
 			}
 			size := canvas.LabelSize // font size of the panels' titles
 			for i, p := range panels {

@@ -142,3 +142,20 @@ func TestMerged(t *testing.T) {
 		t.Errorf("note %q where no lines agree", note)
 	}
 }
+
+// A narrow picture has as few columns as the titles of its panels need: cut titles of settings could be equal.
+func TestTitlesOfPanelsFit(t *testing.T) {
+	d := &Data{width: 240}
+	short := make([]panel, 4)
+	for i := range short {
+		short[i].Title = "load=2"
+	}
+	long := slices.Clone(short)
+	long[1].Title = "many_short_jobs one_large_node"
+	list := []analysis.Variant{{Label: "fcfs"}}
+	two, one := d.metricsFigure("a", "a", "", "", "", list, short), d.metricsFigure("a", "a", "", "", "", list, long)
+	tall := panelRow + 10 + panelExtras
+	if got := one.Height - two.Height; got != 2*tall {
+		t.Errorf("with a long title the picture is %g points taller, want two rows of panels, %g", got, 2*tall)
+	}
+}

@@ -37,7 +37,7 @@ func logsCommand(a *command.App) *cobra.Command {
 				return command.NoResults(args[0])
 			}
 			if follow && len(rest) < 2 {
-				return command.Usagef("", "-f needs CELL and JOB")
+				return command.Usagef("\"tfexp logs\" lists the cells, \"tfexp logs CELL\" its jobs", "-f needs CELL and JOB")
 			}
 			if len(rest) == 0 {
 				return listCells(a, dir, asJSON)
