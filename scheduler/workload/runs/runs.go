@@ -202,6 +202,9 @@ func Read(dir string, o Options) (list []Run, warnings []string, err error) {
 	if r.files == 0 {
 		return nil, nil, r.noTables(dir)
 	}
+	if len(r.runs) == 0 {
+		return nil, nil, fmt.Errorf("%s: its tables of runs have no rows: check that their programs wrote checkpoints", dir)
+	}
 	warnings = r.finish()
 	for _, run := range r.runs {
 		list = append(list, *run)

@@ -175,6 +175,10 @@ func TestBadTables(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
+	empty := folder(t, map[string]string{"a.csv": "time,step\n", "b.csv": "server,uptime,revoked\ns1,5,1\n"})
+	if _, _, err := runs.Read(empty, runs.Options{}); err == nil || !strings.Contains(err.Error(), "have no rows") {
+		t.Errorf("tables without rows: %v", err)
+	}
 	if _, _, err := runs.Read(t.TempDir(), runs.Options{}); !errors.Is(err, runs.ErrNoTables) {
 		t.Errorf("an empty folder: %v", err)
 	}
