@@ -28,7 +28,7 @@ type Rental struct {
 	// `catalogue("aws.csv", {}, { type = "instance", price = "usd" })`.
 	//
 	//	price = 0.26
-	Price any `arg:"price" type:"price" min:"0"`
+	Price any `arg:"price" type:"price" min:"0" max:"1e8"`
 	// The time from the request for a server until jobs can use it.
 	//
 	//	startup = normal("70s", "10s")
@@ -81,7 +81,7 @@ type Rental struct {
 	// Default: `price`.
 	//
 	//	on_demand_price = 0.72
-	OnDemandPrice any `arg:"on_demand_price" type:"price" min:"0"`
+	OnDemandPrice any `arg:"on_demand_price" type:"price" min:"0" max:"1e8"`
 	// When tfexp requests a server: at the start, or when a job at the head of the queue needs it.
 	//
 	// Default: `fixed`.
