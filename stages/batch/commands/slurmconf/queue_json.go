@@ -165,6 +165,11 @@ func (q *queueReader) fromJSON(file string, r io.Reader) error {
 	case err != nil || top.Jobs == nil:
 		return wrong(noQueue)
 	}
+	if end := in.InputOffset(); len(bytes.TrimSpace(text[end:])) > 0 {
+		rest := bytes.TrimLeft(text[end:], " \t\r\n")
+		line += bytes.Count(text[:len(text)-len(rest)], []byte("\n"))
+		return wrong("other text follows the JSON: give each queue in its own file")
+	}
 	later := func(v any) {
 		if n, err := strconv.ParseInt(strings.Join(jsonTexts(v), ""), 10, 33); err == nil {
 			q.now = max(q.now, time.Duration(n)*time.Second)

@@ -121,6 +121,7 @@ func TestOddQueues(t *testing.T) {
 		"JOBID|USER|SUBMIT_TIME|CPUS\n":                                "q:1: there is no column STATE: print the queue with",
 		"{\"jobs\": [\n{\"job_id\": 1,\n \"time\": 2}]}":               "q:2: this JSON has no list of jobs of squeue: print the queue with  squeue --json",
 		"{\"sinfo\": []}\n":                                            "q:1: this JSON has no list of jobs of squeue",
+		"{\"jobs\": []}\n\n{\"jobs\": []}\n":                           "q:3: other text follows the JSON: give each queue in its own file",
 		"[\n{\"job_id\": 1}]\n":                                        "q:1: this JSON has no list of jobs of squeue",
 		"{\"jobs\": [\n{\"job_id\": 1,\n":                              "q:2: the file ends within the JSON: it was cut off",
 		"{\"jobs\": [\n{\"job_id\": x,\n":                              "q:2: this is not JSON",
