@@ -41,7 +41,7 @@ func (a *app) resumeCommand() *cobra.Command {
 				return plan, err
 			})
 			if errors.Is(err, pipeline.ErrNothingToResume) {
-				fmt.Fprintf(a.Err, "nothing to resume: every run in %s has finished; name one to restore its cells\n", dir)
+				fmt.Fprintf(a.Err, "nothing to resume: every run in %s has finished; name a run to restore its cells\n", dir)
 				return nil
 			}
 			return err

@@ -210,7 +210,7 @@ func TestSentence(t *testing.T) {
 	}
 	open5 := row("e", record.Better, 5, 0.04, 0.9) // the difference is between 10% and 96%
 	if got := r.sentence([]record.ComparisonRow{open5, better}, 40, false); r.word(&open5, nil) != "better" || !strings.Contains(got,
-		"How large the difference is, is not known yet: e against base in mean JCT.") {
+		"The size of these differences is not known yet: e against base in mean JCT.") {
 		t.Errorf("%q", got)
 	}
 	dropping, loser := &Rule{Within: 0.05, DropLosers: true, Seconds: 1800}, row("c", record.Worse, 5, 1.1, 1.2)

@@ -144,7 +144,7 @@ func (r *Rule) sentence(rows []record.ComparisonRow, most int, late bool) string
 		said += " Dropped, since they are worse in another comparison: " + table.Listed(lost) + "."
 	}
 	if len(unsized) > 0 {
-		said += " How large the difference is, is not known yet: " + named(unsized) + "."
+		said += " The size of these differences is not known yet: " + named(unsized) + "."
 	}
 	return said
 }
