@@ -68,6 +68,7 @@ func TestBundleRunsElsewhere(t *testing.T) {
 mount -t tmpfs none "$1"
 test ! -e "$1/exp"
 cd "$2" && tar xzf studied.tar.gz && cd studied
+[ "$(stat -c %a results/studied)" = 700 ] || { echo "others can read the results"; exit 1; }
 tfexp run exp/studied.hcl >run.txt 2>&1
 tfexp resume results/studied >resume.txt 2>&1
 tfexp run exp/studied.hcl --out fresh >fresh.txt 2>&1

@@ -32,6 +32,18 @@ func (t *archive) bytes(path string, content []byte) {
 	t.add(path, int64(len(content)), 0o644, time.Now(), bytes.NewReader(content))
 }
 
+// folder adds an empty folder with the permissions of the folder from: results are private unless they are shared.
+func (t *archive) folder(path, from string) {
+	info, err := os.Stat(from)
+	if t.err == nil {
+		t.err = err
+	}
+	if t.err == nil {
+		t.err = t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: t.below + "/" + path + "/", Mode: int64(info.Mode().Perm()),
+			ModTime: info.ModTime(), Format: tar.FormatPAX})
+	}
+}
+
 // file adds a copy of the file from.
 func (t *archive) file(path, from string) {
 	if t.err != nil {

@@ -189,6 +189,7 @@ func (b *Bundle) results(t *archive) {
 		t.err = err
 		return
 	}
+	t.folder(b.Results, b.dir)
 	for _, name := range b.kept {
 		place := b.Results + "/" + filepath.ToSlash(name)
 		switch name {
