@@ -291,7 +291,8 @@ func choices(rows []record.EstimateRow, actual []outcomes, members []int) (n int
 // shows reports whether a run can be compared with an estimate: it has the same job and request, finished, and held its
 // full request all the time.
 func shows(r *record.JobRow, e record.EstimateRow) bool {
-	return r.Whole() && r.Class == e.Job && r.Hardware == e.Hardware && r.ThreadsRequested == e.Threads && r.GPUs == e.GPUs
+	return r.Whole() && r.Class == e.Job && r.Hardware == e.Hardware && r.ThreadsRequested == e.Threads &&
+		r.GPUs == e.GPUs
 }
 
 // within reports whether a cell's axes have all the values of an estimate's
@@ -340,7 +341,8 @@ func AccuracySentence(r record.AccuracyRow) string {
 		if r.Coverage < r.Level && table.Share(r.Coverage) != table.Share(r.Level) {
 			only = "Only "
 		}
-		s += fmt.Sprintf(". %s%s of the runs fell inside the %s interval", only, table.Share(r.Coverage), table.Share(r.Level))
+		s += fmt.Sprintf(". %s%s of the runs fell inside the %s interval", only, table.Share(r.Coverage),
+			table.Share(r.Level))
 	}
 	return s + "."
 }
@@ -357,7 +359,8 @@ func ProfilingSentence(r record.ProfilingRow) string {
 	s := fmt.Sprintf("Profiling took %s. With its estimates, the makespan under %s was %s and the mean JCT %s than "+
 		"under %s, on average over %s; "+
 		"in makespan alone, profiling ",
-		table.WithUnit(r.Cost, "s"), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline, schema.Plural(r.Pairs, "pair"))
+		table.WithUnit(r.Cost, "s"), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline,
+		schema.Plural(r.Pairs, "pair"))
 	if r.Net >= 0 {
 		return s + fmt.Sprintf("saved %s more than it cost.", table.WithUnit(r.Net, "s"))
 	}

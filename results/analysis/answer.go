@@ -32,7 +32,8 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 	finished := slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return measure.Finished.CountOf(&c.Metrics) > 0 })
 	if len(e.Cells) > 0 && !finished && len(e.Cells[0].Failures) > 0 {
 		first := e.Cells[0].Failures[0]
-		return table.Headline{Sentence: fmt.Sprintf("%sNo job finished: %s ended with %s.", so, first.Job, first.Reason)}, nil
+		return table.Headline{Sentence: fmt.Sprintf("%sNo job finished: %s ended with %s.", so, first.Job,
+			first.Reason)}, nil
 	}
 	questions := Questions(e, rows)
 	if len(questions) == 0 {
@@ -67,8 +68,8 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 	h.Sentence = so + strings.Join(said, " ")
 	h.Table, h.Note = questions[0].table(e)
 	if n := len(questions) - 2; n > 0 {
-		h.Note = strings.TrimSpace(fmt.Sprintf("%s Compared with %s, too: see %s.", h.Note, schema.Plural(n, "other baseline"),
-			record.Comparisons.File))
+		h.Note = strings.TrimSpace(fmt.Sprintf("%s Compared with %s, too: see %s.", h.Note,
+			schema.Plural(n, "other baseline"), record.Comparisons.File))
 	}
 	return h, nil
 }
@@ -109,8 +110,8 @@ func meansOf(e *record.Experiment) string {
 		}
 		return sentence(fmt.Sprintf("%s is %s under %s", m.Title, is, name(first)))
 	}
-	return sentence(fmt.Sprintf("%s goes from %s (%s) to %s (%s); no comparison is asked for", m.Title, value(first), name(first),
-		value(last), name(last)))
+	return sentence(fmt.Sprintf("%s goes from %s (%s) to %s (%s); no comparison is asked for", m.Title, value(first),
+		name(first), value(last), name(last)))
 }
 
 func meanOf(v Variant, m measure.Metric) float64 {

@@ -52,11 +52,11 @@ func (q *Question) counted(p record.Plan, o Entry) string {
 		case len(by[equal]) == of:
 			return fmt.Sprintf("%s and %s have the same %s in %s settings", o.Name, q.Base().Name, q.Metric.Title, allOf(of))
 		case len(by[unclear]) > 0:
-			return fmt.Sprintf("too few runs to say whether %s or %s has the %s in %d of %d settings%s", o.Name, q.Base().Name,
-				extreme(q.Metric, 2), len(by[unclear]), of, q.runs())
+			return fmt.Sprintf("too few runs to say whether %s or %s has the %s in %d of %d settings%s", o.Name,
+				q.Base().Name, extreme(q.Metric, 2), len(by[unclear]), of, q.runs())
 		}
-		return fmt.Sprintf("no difference in %s is known between %s and %s in any of %d settings: %s", q.Metric.Title, o.Name,
-			q.Base().Name, of, signedSpan(changes(slices.Concat(by[noDifference], by[equal]))))
+		return fmt.Sprintf("no difference in %s is known between %s and %s in any of %d settings: %s", q.Metric.Title,
+			o.Name, q.Base().Name, of, signedSpan(changes(slices.Concat(by[noDifference], by[equal]))))
 	}
 	text := o.Name + " " + strings.Join(parts, ", and ")
 	if n := len(by[noDifference]); n > 0 {
@@ -148,7 +148,8 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 	}
 	of := len(q.Fields)
 	if len(open) == 0 {
-		return fmt.Sprintf("too few runs to say which has the %s in any of %d settings%s", extreme(q.Metric, len(q.Entries)), of, q.runs())
+		return fmt.Sprintf("too few runs to say which has the %s in any of %d settings%s",
+			extreme(q.Metric, len(q.Entries)), of, q.runs())
 	}
 	if low, high, same := q.constant(); same {
 		return fmt.Sprintf("%s have the same %s in %s settings (%s)", few(entryNames(q.Entries), q.noun()), q.Metric.Title,

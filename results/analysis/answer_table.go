@@ -63,7 +63,8 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 				verdict = fmt.Sprintf("%s, %s in %d", others, misses, len(fields))
 			}
 		}
-		t.Add(slices.Concat([]string{strings.TrimPrefix(o.Name, prefix)}, columns[i], []string{change, verdict}, rest[i])...)
+		t.Add(slices.Concat([]string{strings.TrimPrefix(o.Name, prefix)}, columns[i], []string{change, verdict},
+			rest[i])...)
 	}
 	if slices.ContainsFunc(t.Rows, func(r []string) bool { return slices.ContainsFunc(r, table.IsOpen) }) {
 		note += " ± ?: too few runs for an interval."
@@ -127,8 +128,8 @@ func (o *Entry) verdict(missed []int) (change, verdict string) {
 	return change, strings.Join(parts, ", ")
 }
 
-// means adds the columns of the compared metric, and returns their cells: one for each of a few settings, else the range
-// over all of them.
+// means adds the columns of the compared metric, and returns their cells: one for each of a few settings, else the
+// range over all of them.
 func (q *Question) means(p record.Plan, shown []Entry, t *table.Table) [][]string {
 	var all []float64
 	for _, o := range shown {
@@ -142,7 +143,8 @@ func (q *Question) means(p record.Plan, shown []Entry, t *table.Table) [][]strin
 	if len(q.Fields) > mostFieldColumns {
 		add(u.Label(q.Metric.Title))
 		for k, o := range shown {
-			known := schema.Where(schema.Each(o.Means, func(i stats.Interval) float64 { return i.Mean / u.Per }), stats.Finite)
+			known := schema.Where(schema.Each(o.Means, func(i stats.Interval) float64 { return i.Mean / u.Per }),
+				stats.Finite)
 			text := "–"
 			if len(known) > 0 {
 				text = table.Between(slices.Min(known), slices.Max(known), "")

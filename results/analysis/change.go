@@ -244,7 +244,8 @@ const mostTimes = 10
 // inPercent reports whether the change can be written as a percentage. It cannot if it would be rounded to 0% or to
 // 100%, or is a multiple of mostTimes or more.
 func (c *Change) inPercent() bool {
-	return stats.Finite(c.Ratio) && c.Ratio < mostTimes && math.Abs(c.Ratio-1) >= 0.0005 && (c.Ratio >= 0.0005 || c.Ratio == 0)
+	return stats.Finite(c.Ratio) && c.Ratio < mostTimes && math.Abs(c.Ratio-1) >= 0.0005 &&
+		(c.Ratio >= 0.0005 || c.Ratio == 0)
 }
 
 // amount is "50% (44–61%)" or "12 times (9–15)"; "" if the two means must be written instead.
@@ -362,8 +363,8 @@ func (c *Change) Clause(candidate, baseline, where string) string {
 	case equal:
 		return fmt.Sprintf("%s and %s have the same %s%s: %s", candidate, baseline, c.Metric.Title, where, c.value(c.From))
 	case noDifference:
-		return fmt.Sprintf("no difference in %s is known between %s and %s%s: %s", c.Metric.Title, candidate, baseline, where,
-			c.Signed())
+		return fmt.Sprintf("no difference in %s is known between %s and %s%s: %s", c.Metric.Title, candidate, baseline,
+			where, c.Signed())
 	case unclear:
 		return fmt.Sprintf("too few runs to say whether %s or %s has the %s%s: %s against %s (%s)", candidate,
 			baseline, extreme(c.Metric, 2), where, c.value(c.To), c.value(c.From), c.Few)

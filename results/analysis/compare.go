@@ -275,8 +275,8 @@ func compare(
 	return row, run, nil
 }
 
-// interim is the part of the error for the results of an unfinished run, because somebody may stop the run when they like
-// its results. Complete results have the whole error.
+// interim is the part of the error for the results of an unfinished run, because somebody may stop the run when they
+// like its results. Complete results have the whole error.
 const interim = 0.1
 
 // lookAt is a test of a row at one of several looks: its intervals are wider and its p-values larger, since the looks

@@ -58,8 +58,8 @@ func elsewhereOf(r *record.ComparisonRow) string {
 	case c.Finding == noDifference:
 		return "other days may show " + c.Signed()
 	case c.Finding == unclear:
-		return fmt.Sprintf("%s of the log are too few to say whether other days would show it: %s", plural(r.Blocks, "stretch"),
-			c.Few)
+		return fmt.Sprintf("%s of the log are too few to say whether other days would show it: %s",
+			plural(r.Blocks, "stretch"), c.Few)
 	case c.Few != "":
 		return "other days would show the same side, but too few stretches say by how much: " + c.Few
 	default:
@@ -147,8 +147,8 @@ func names(p record.Plan, r record.ComparisonRow) (candidate, baseline, where st
 }
 
 // ComparisonTable is the table of comparisons as text: workload and hardware appear when there is more than one, and
-// the jobs that are compared when a comparison is of a class, user or size. On a log, the verdict is the difference on this
-// log, and p is of the verdict on other days.
+// the jobs that are compared when a comparison is of a class, user or size. On a log, the verdict is the difference on
+// this log, and p is of the verdict on other days.
 func ComparisonTable(p record.Plan, rows []record.ComparisonRow) table.Table {
 	places := len(p.Workloads) > 1 || len(p.Hardware) > 1
 	groups := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.By != "" })

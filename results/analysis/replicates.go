@@ -9,8 +9,8 @@ const (
 	Sureness     = 0.8
 )
 
-// Lacking is how many more replicates answer a comparison of all jobs that too few have answered: 0 where more of them do not
-// help. Few reports whether there is such a comparison.
+// Lacking is how many more replicates answer a comparison of all jobs that too few have answered: 0 where more of them
+// do not help. Few reports whether there is such a comparison.
 func Lacking(rows []record.ComparisonRow) (n int, few bool) {
 	for i := range rows {
 		r := &rows[i]

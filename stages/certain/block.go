@@ -118,7 +118,8 @@ func decode(d *language.Decoder, s *experiment.Spec) {
 		case metric == "":
 			return
 		case !known[metric]:
-			a.Fail(a.At("metrics"), "Metric is not compared", "%s decides comparisons, and no compare block has %q.", n.Title(), name)
+			a.Fail(a.At("metrics"), "Metric is not compared", "%s decides comparisons, and no compare block has %q.",
+				n.Title(), name)
 			return
 		}
 		c.Metrics = append(c.Metrics, metric)
@@ -130,7 +131,8 @@ func decode(d *language.Decoder, s *experiment.Spec) {
 		}
 	}
 	if len(c.compares) == 0 {
-		a.Fail(n.Header, "Nothing to decide", "All comparisons of %s are of groups of jobs; it needs one of all jobs.", n.Title())
+		a.Fail(n.Header, "Nothing to decide", "All comparisons of %s are of groups of jobs; it needs one of all jobs.",
+			n.Title())
 		return
 	}
 	s.Parts = append(s.Parts, c)

@@ -90,7 +90,8 @@ func (c certain) Expect(ctx context.Context, known stages.Known) stages.Expectat
 		case n < mostRows:
 			said.Lines = append(said.Lines, one.line(most > 1, c.looks[len(c.looks)-1]))
 		case n == mostRows:
-			said.Lines = append(said.Lines, stages.ExpectedLine{Text: fmt.Sprintf("  and %d more, which --json lists", len(all[0].rows)-n)})
+			said.Lines = append(said.Lines, stages.ExpectedLine{Text: fmt.Sprintf("  and %d more, which --json lists",
+				len(all[0].rows)-n)})
 		}
 	}
 	said.Value = v
@@ -122,9 +123,11 @@ func (c certain) expected(all []simulation, n int) ExpectedComparison {
 		replicates[k], seconds[k] = append(replicates[k], float64(e.rows[n].Pairs)), append(seconds[k], took)
 	}
 	r, k := &all[0].rows[n], min(1, len(replicates[1]))
-	return ExpectedComparison{Metric: r.Metric, Workload: r.Workload, Hardware: r.Hardware, Candidate: r.Candidate, Baseline: r.Baseline,
-		Decided: float64(len(replicates[1])) / float64(len(all)), Replicates: stats.QuantileOf(replicates[k], 0.5),
-		Low: stats.QuantileOf(replicates[k], 0.1), High: stats.QuantileOf(replicates[k], 0.9), Seconds: stats.QuantileOf(seconds[k], 0.5)}
+	return ExpectedComparison{Metric: r.Metric, Workload: r.Workload, Hardware: r.Hardware, Candidate: r.Candidate,
+		Baseline: r.Baseline,
+		Decided:  float64(len(replicates[1])) / float64(len(all)), Replicates: stats.QuantileOf(replicates[k], 0.5),
+		Low: stats.QuantileOf(replicates[k], 0.1), High: stats.QuantileOf(replicates[k], 0.9),
+		Seconds: stats.QuantileOf(seconds[k], 0.5)}
 }
 
 // line describes the prediction in words; most is the largest number of replicates.

@@ -85,11 +85,12 @@ func revise(s *experiment.Spec, last stages.Earlier) error {
 func (m *More) refusal(s *experiment.Spec, dir string, sameVariables bool) error {
 	var run record.Run
 	if err := folder.ReadJSON(dir, &run, record.RunFile); err != nil {
-		return m.Refuse("run it without --more first", "--more adds to a finished experiment, and there are no results of %s in %s",
-			s.Name, dir)
+		return m.Refuse("run it without --more first",
+			"--more adds to a finished experiment, and there are no results of %s in %s", s.Name, dir)
 	}
 	if run.State != record.CellFinished && run.State != record.CellFailed {
-		return m.Refuse("continue it with: tfexp resume "+dir, "--more adds to a finished experiment, and the run in %s has not finished", dir)
+		return m.Refuse("continue it with: tfexp resume "+dir,
+			"--more adds to a finished experiment, and the run in %s has not finished", dir)
 	}
 	name := record.ExperimentFile
 	if strings.HasSuffix(s.File, ".json") {
@@ -110,8 +111,8 @@ func (m *More) enoughRecords(s *experiment.Spec, replicates int) error {
 	for _, c := range s.Cells {
 		if kind := c.Hardware.Kind(); kind.Recorded && kind.Records != nil {
 			if have, jobs := kind.Records(c.Hardware.ForEngine()), c.Workload.Jobs(); have < jobs*replicates {
-				return m.Refuse("", "the hardware %q has %s, too few for %s of %s", c.Hardware.Name, schema.Plural(have, "recorded run"),
-					schema.Plural(replicates, "replicate"), schema.Plural(jobs, "job"))
+				return m.Refuse("", "the hardware %q has %s, too few for %s of %s", c.Hardware.Name,
+					schema.Plural(have, "recorded run"), schema.Plural(replicates, "replicate"), schema.Plural(jobs, "job"))
 			}
 		}
 	}

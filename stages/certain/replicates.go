@@ -35,13 +35,14 @@ var _ = analysis.Register(analysis.Part{
 func moreReplicates(rows []record.ComparisonRow) string {
 	have, n, metric := recommended(rows)
 	m, _ := measure.MetricByName(metric)
-	what := fmt.Sprintf("a difference of %s in %s is detected in at least %s of such experiments", table.Share(analysis.WorthKnowing),
-		m.Title, table.Share(analysis.Sureness))
+	what := fmt.Sprintf("a difference of %s in %s is detected in at least %s of such experiments",
+		table.Share(analysis.WorthKnowing), m.Title, table.Share(analysis.Sureness))
 	switch {
 	case n <= have:
 		return ""
 	case n > analysis.MostRuns:
-		return fmt.Sprintf("The %d replicates scatter so much that %s only with more than %d.", have, what, analysis.MostRuns)
+		return fmt.Sprintf("The %d replicates scatter so much that %s only with more than %d.", have, what,
+			analysis.MostRuns)
 	default:
 		return fmt.Sprintf("With %d replicates, %s; there are %d.", n, what, have)
 	}

@@ -49,7 +49,8 @@ func vague(row *record.ComparisonRow) bool {
 // dropped reports whether a row gets no more replicates because its policy is worse in another row.
 func (r *Rule) dropped(row *record.ComparisonRow, rows []record.ComparisonRow) bool {
 	return r.DropLosers && r.decision(row) == Undecided && slices.ContainsFunc(rows, func(o record.ComparisonRow) bool {
-		return r.decision(&o) == Worse && o.Candidate == row.Candidate && o.Workload == row.Workload && o.Hardware == row.Hardware
+		return r.decision(&o) == Worse && o.Candidate == row.Candidate && o.Workload == row.Workload &&
+			o.Hardware == row.Hardware
 	})
 }
 
