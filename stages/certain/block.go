@@ -93,16 +93,16 @@ func decode(d *language.Decoder, s *experiment.Spec) {
 	}
 	switch s.Compares = s.Compared(); {
 	case len(s.Compares) == 0:
-		a.Fail(n.Header, "Nothing to decide", "%s repeats cells until comparisons are decided, but the file compares nothing: "+
-			"add a compare block or a second policy.", n.Title())
+		a.Fail(n.Header, "Nothing to decide", "%s repeats cells until comparisons are decided, but the file compares "+
+			"nothing: add a compare block or a second policy.", n.Title())
 		return
 	case s.Replicates < stats.MinPairs:
 		at := n.Header
 		if set := file.Attr("replicates"); set != nil {
 			at = set.Range
 		}
-		a.Fail(at, "Too few replicates", "%s decides comparisons, which takes at least %d replicates, and there are at most %d: "+
-			"set replicates to more, or leave %[1]s out.", n.Title(), stats.MinPairs, s.Replicates)
+		a.Fail(at, "Too few replicates", "%s decides comparisons, which takes at least %d replicates, and there are at "+
+			"most %d: set replicates to more, or leave %[1]s out.", n.Title(), stats.MinPairs, s.Replicates)
 		return
 	}
 	c := certain{Rule: Rule{Within: v.Within, Seconds: v.Time.Seconds(), DropLosers: v.DropLosers},

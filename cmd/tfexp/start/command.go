@@ -296,7 +296,8 @@ func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templ
 		return one(source, err)
 	}
 	source, err := p.Search(name, true)
-	return one(source, err, fmt.Sprintf("The loss that is good enough is not known: target is %v until you set it.", someLoss))
+	return one(source, err, fmt.Sprintf("The loss that is good enough is not known: target is %v until you set it.",
+		someLoss))
 }
 
 // ask asks the user what to compare, and returns the template. Without a terminal, policies are compared.

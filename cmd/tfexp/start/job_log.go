@@ -221,7 +221,8 @@ func (l *JobLog) measure(t *workload.Trace) error {
 		l.Malformed = datafile.Malformed(t.Skipped)
 	}
 	if l.Jobs == 0 {
-		return fmt.Errorf("there is no job in %s: %s", l.File, cmp.Or(l.Malformed, "no row is behind the names of its columns"))
+		return fmt.Errorf("there is no job in %s: %s", l.File,
+			cmp.Or(l.Malformed, "no row is behind the names of its columns"))
 	}
 	i := slices.IndexFunc(t.Assumed, func(s string) bool { return strings.HasSuffix(s, "are left out") })
 	if i >= 0 {
@@ -294,8 +295,8 @@ func (l *JobLog) measure(t *workload.Trace) error {
 	}
 	if wider(c.Cores) > schema.MaxThreads || wider(c.Nodes) > schema.MaxNodes || c.Threads > schema.MaxThreads ||
 		wider(c.Nodes) > 1<<30/max(c.Threads, 1) {
-		return fmt.Errorf("its jobs need a cluster of %d cores, or %d nodes with %d cores each: a cluster can have %d cores "+
-			"and %d nodes", c.Cores, c.Nodes, c.Threads, schema.MaxThreads, schema.MaxNodes)
+		return fmt.Errorf("its jobs need a cluster of %d cores, or %d nodes with %d cores each: a cluster can have %d "+
+			"cores and %d nodes", c.Cores, c.Nodes, c.Threads, schema.MaxThreads, schema.MaxNodes)
 	}
 	return nil
 }
@@ -381,8 +382,8 @@ func (l *JobLog) OpenQuestions() []string {
 		out = append(out, text)
 	}
 	if l.Scaled != "" {
-		out = append(out, fmt.Sprintf("The numbers of %s have too many digits for seconds since 1970: all times that are numbers are taken "+
-			"as multiples of %s, run times as well.", l.Scaled, unitText(l.Unit)))
+		out = append(out, fmt.Sprintf("The numbers of %s have too many digits for seconds since 1970: all times that are "+
+			"numbers are taken as multiples of %s, run times as well.", l.Scaled, unitText(l.Unit)))
 	}
 	if l.Unit > 0 && l.Scaled == "" && len(l.Unitless) > 0 {
 		out = append(out, fmt.Sprintf("The name %s contains the unit %s. It counts for all times that are numbers, also for %s.", l.UnitFrom,
@@ -390,8 +391,8 @@ func (l *JobLog) OpenQuestions() []string {
 	}
 	if l.Exceeded {
 		i := slices.IndexFunc(l.Columns, func(c schema.Setting) bool { return c.Name == formats.FactRequested })
-		out = append(out, fmt.Sprintf("%s is taken as multiples of %s: most jobs would have run much longer than so many seconds. For "+
-			"another unit, change requested_unit.", l.Columns[i].Value, unitText(l.RequestedUnit)))
+		out = append(out, fmt.Sprintf("%s is taken as multiples of %s: most jobs would have run much longer than so many "+
+			"seconds. For another unit, change requested_unit.", l.Columns[i].Value, unitText(l.RequestedUnit)))
 	}
 	if l.Malformed != "" {
 		out = append(out, strings.ToUpper(l.Malformed[:1])+l.Malformed[1:]+
@@ -405,8 +406,8 @@ func (l *JobLog) OpenQuestions() []string {
 			"assumed.", l.PerNode))
 	}
 	if l.Unbelieved > 0 {
-		out = append(out, fmt.Sprintf("The log says that the cluster had %d cores. That cannot be: a job asks for more, or "+
-			"no cluster has so many.", l.Unbelieved))
+		out = append(out, fmt.Sprintf("The log says that the cluster had %d cores. That cannot be: a job asks for more, "+
+			"or no cluster has so many.", l.Unbelieved))
 	}
 	switch {
 	case l.Said:
@@ -415,11 +416,11 @@ func (l *JobLog) OpenQuestions() []string {
 		if l.Greatest.GPUs > 0 {
 			use += fmt.Sprintf(" and %d GPUs", l.Greatest.GPUs)
 		}
-		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one is as large as the greatest "+
-			"use at any time, %s. Write the true size in its place.", use))
+		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one is as large as the "+
+			"greatest use at any time, %s. Write the true size in its place.", use))
 	default:
-		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one would be busy for %.0f%% of "+
-			"the time. Write the true size in its place.", 100*aimedLoad))
+		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one would be busy for %.0f%% "+
+			"of the time. Write the true size in its place.", 100*aimedLoad))
 	}
 	if !l.Requested {
 		out = append(out, "No column has the times that users asked for: easy decides by the true run times, which is the "+

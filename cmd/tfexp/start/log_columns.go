@@ -25,7 +25,8 @@ var jobProperties = []jobProperty{
 	{"arrival", []string{
 		"submit", "submitted", "submittime", "submittedtime", "submissiontime", "submittedat", "submitat", "arrival",
 		"arrived", "arrivaltime", "created", "createdat", "createtime", "creationtime", "queued", "queuedat", "queuetime",
-		"timestamp", "creationtimestamp", "creationdate", "submittimestamp", "submissiontimestamp", "submitdate", "enqueued", "enqueuedat",
+		"timestamp", "creationtimestamp", "creationdate", "submittimestamp", "submissiontimestamp", "submitdate",
+		"enqueued", "enqueuedat",
 		"enqueuetime", "qtime", "qdate", "qsubtime",
 	}, true},
 	{"run_time", []string{

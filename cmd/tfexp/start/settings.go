@@ -116,7 +116,8 @@ func settingOf(args []string, flag bool) (s Setting, ok bool) {
 			s.Option = m[1]
 		}
 	}
-	if s.Option == "" || named["action"] != "" || named["is_flag"] != "" || named["nargs"] != "" || named["multiple"] != "" ||
+	if s.Option == "" || named["action"] != "" || named["is_flag"] != "" || named["nargs"] != "" ||
+		named["multiple"] != "" ||
 		strings.Contains(s.Option, "/") {
 		return s, false
 	}

@@ -349,8 +349,8 @@ func (p TrainingProgram) OpenQuestions() []string {
 			"\"train/loss\" }  (write the arguments in lines of their own)")
 	} else if !p.Reports {
 		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+
-			"known (jobs/README.md); or print lines such as \"Epoch 3/30 - loss: 0.41\", and name their pattern in a progress "+
-			"block (Keras prints such lines with verbose=2).")
+			"known (jobs/README.md); or print lines such as \"Epoch 3/30 - loss: 0.41\", and name their pattern in a "+
+			"progress block (Keras prints such lines with verbose=2).")
 	}
 	if p.Note != "" {
 		out = append(out, p.Note)
