@@ -345,8 +345,8 @@ func (p *Plan) ask() (from, to int, err error) {
 	return from, len(p.Cells), nil
 }
 
-// patience is how long planning goes on before its progress is reported. A search with a model chooses its earlier
-// trials again, which can take minutes.
+// patience is the time after which planning reports its progress. Planning can take minutes: a search with a model
+// computes the choices of all its earlier trials again.
 var patience = 2 * time.Second
 
 // askAll adds cells from the source and looks them up, until one of them must run. Cells that depend on its result

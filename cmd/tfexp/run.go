@@ -115,7 +115,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	if err != nil {
 		return err
 	}
-	if holder, held := store.Holder(plan.Dir); held { // before the headline, which tells of the other run's cells
+	if holder, held := store.Holder(plan.Dir); held { // the headline would describe the other run's cells
 		return &store.InUseError{Dir: plan.Dir, Holder: holder}
 	}
 	if !o.quiet {

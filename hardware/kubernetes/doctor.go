@@ -35,8 +35,10 @@ var permissions = []permission{
 	{verbs: "create", resource: "services", optional: "jobs with roles cannot run"},
 	{verbs: "list delete", resource: "services", optional: "Services of killed runs remain until their Jobs end"},
 	{verbs: "get", group: "kueue.x-k8s.io", resource: "localqueues", optional: "policies cannot use queues of Kueue"},
-	{verbs: "list", group: "kueue.x-k8s.io", resource: "workloads", optional: "waits in queues of Kueue are not explained"},
-	{verbs: "list", resource: "pods", cluster: true, optional: "pods of other namespaces are not counted as load of nodes"},
+	{verbs: "list", group: "kueue.x-k8s.io", resource: "workloads", optional: "waits in queues of Kueue are not " +
+		"explained"},
+	{verbs: "list", resource: "pods", cluster: true, optional: "pods of other namespaces are not counted as load of " +
+		"nodes"},
 }
 
 // loginHint is the remedy for credentials that the server refuses.
@@ -97,9 +99,9 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 	c.Text += fmt.Sprintf("; %s with %s and %s", schema.Plural(nodes, "node"), schema.Plural(cores, "free core"),
 		schema.Plural(gpus, "GPU"))
 	if left, folder := k.leftovers(ctx, inUse); left > 0 {
-		return warn(fmt.Sprintf("%s; a killed run has left %s (results folder %s)", c.Text, schema.Plural(left, "Job"), folder),
-			fmt.Sprintf("the next run with the same --out removes them; to remove them now: "+
-				"kubectl -n %s delete jobs -l %s=%s", k.Namespace.Name, labelRun, runID(folder)))
+		return warn(fmt.Sprintf("%s; a killed run has left %s (results folder %s)", c.Text, schema.Plural(left, "Job"),
+			folder), fmt.Sprintf("the next run with the same --out removes them; to remove them now: "+
+			"kubectl -n %s delete jobs -l %s=%s", k.Namespace.Name, labelRun, runID(folder)))
 	}
 	return []hardware.Check{c}
 }

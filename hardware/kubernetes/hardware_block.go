@@ -2,12 +2,12 @@
 // how many cores; the cluster starts, watches and ends their pods.
 //
 // A training job has one Job (with roles, one for each part), which is created suspended and released when the
-// scheduler starts it. A pause suspends it: its program is asked to write a checkpoint and ends, and a new pod continues
-// from there. Pods are watched, and their output is followed, through the API alone; the control file of a program is an
-// annotation of its pod.
+// scheduler starts it. A pause suspends it: its program is asked to write a checkpoint and ends, and a new pod
+// continues from there. Pods are watched, and their output is followed, through the API alone; the control file of a
+// program is an annotation of its pod.
 //
-// Jobs live in the cluster, so that killing tfexp does not end them. They carry labels with the run that they belong to.
-// By these labels the next start finds and removes them. A deadline ends what nobody removes.
+// Jobs live in the cluster, so that killing tfexp does not end them. They carry labels with the run that they belong
+// to. By these labels the next start finds and removes them. A deadline ends what nobody removes.
 package kubernetes
 
 import (
@@ -218,7 +218,8 @@ func decode(b engine.Block) (any, []engine.Problem) {
 		}
 		if !path.IsAbs(at) || path.Clean(at) != at || at == "/" || at == ownDir || strings.HasPrefix(at, ownDir+"/") {
 			add("volumes", "Not a folder for a volume",
-				"A volume is mounted at an absolute path without . and .. that is neither / nor below %s; this is %q.", ownDir, at)
+				"A volume is mounted at an absolute path without . and .. that is neither / nor below %s; this is %q.", ownDir,
+				at)
 		}
 	}
 	if s.Checkpoints != "" {
@@ -236,8 +237,8 @@ func decode(b engine.Block) (any, []engine.Problem) {
 			err = errors.New("no node that is ready, and that node_selector and tolerations allow, has a free core")
 		}
 		if err != nil {
-			add("", "Nodes that are not known", "The nodes cannot be read from the cluster: %v. Write threads, or node blocks, "+
-				"to read the file without it.", err)
+			add("", "Nodes that are not known", "The nodes cannot be read from the cluster: %v. Write threads, or node "+
+				"blocks, to read the file without it.", err)
 			problems[0].Unavailable = true
 		}
 	}
@@ -249,7 +250,8 @@ func parseToleration(text string) (api.Toleration, error) {
 	rest, effect, _ := strings.Cut(text, ":")
 	key, value, equal := strings.Cut(rest, "=")
 	if key == "" || !slices.Contains([]string{"", "NoSchedule", "PreferNoSchedule", "NoExecute"}, effect) {
-		return api.Toleration{}, fmt.Errorf("%q is not like \"key=value:NoSchedule\" (or PreferNoSchedule, or NoExecute)", text)
+		return api.Toleration{}, fmt.Errorf("%q is not like \"key=value:NoSchedule\" (or PreferNoSchedule, or NoExecute)",
+			text)
 	}
 	t := api.Toleration{Key: key, Operator: "Exists", Effect: effect}
 	if equal {
@@ -310,13 +312,14 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
 	}
 	if j.Nodes > 1 && !j.Roles {
-		add("nodes", "A pod runs on one node", "The job %q asks for %d nodes, but on the hardware %q a program is a pod on "+
-			"one node. Give it roles (a role block for each kind of program): each of their tasks is a pod.", j.Name, j.Nodes,
-			h.Name)
+		add("nodes", "A pod runs on one node", "The job %q asks for %d nodes, but on the hardware %q a program is a pod "+
+			"on one node. Give it roles (a role block for each kind of program): each of their tasks is a pod.", j.Name,
+			j.Nodes, h.Name)
 	}
 	if j.Container != nil && len(j.Container.Mounts) > 0 {
 		add("mounts", "Folders of this machine", "The job %q mounts folders of this machine, which the nodes of the "+
-			"hardware %q do not see. Put the files into the image, or on a volume: volumes in the hardware block.", j.Name, h.Name)
+			"hardware %q do not see. Put the files into the image, or on a volume: volumes in the hardware block.", j.Name,
+			h.Name)
 	}
 	return problems
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// output copies the logs of pods, one after another, to the log of a job. The node adds a time stamp to each line. After
-// a lost connection, copying continues at the last line.
+// output copies the logs of pods, one after another, to the log of a job. The node adds a time stamp to each line.
+// After a lost connection, copying continues at the last line.
 type output struct {
 	log *launch.Log
 	got atomic.Int64 // bytes that have arrived

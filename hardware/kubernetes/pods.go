@@ -97,7 +97,8 @@ func (l *podLife) fate(why string) *launch.Fate {
 	return &launch.Fate{At: time.Now(), Exit: -1, Why: why, Output: l.p.log.Err()}
 }
 
-// step looks at the program once, and acts. It returns how the program has ended; nil if it goes on.
+// step does what the present state of the program and its pod requires. It returns the end of the program, or nil while
+// it runs.
 func (l *podLife) step() *launch.Fate {
 	p, e, now := l.p, l.e, l.p.now()
 

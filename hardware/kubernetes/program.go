@@ -82,8 +82,9 @@ func (p *program) see(pod *api.Pod, gone bool) {
 type hands struct{ e *Engine }
 
 // Begin opens the log of a program. Attend starts its pod, so that a slow API server delays no other job.
-func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
-	error) {
+func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (
+	*program, error,
+) {
 	s.Job = inImage(s.Job)
 	p := &program{JobState: s, key: programKey{job: s.Number}, news: make(chan struct{}, 1)}
 	if part.Role != "" {

@@ -105,8 +105,8 @@ func openSession(run engine.Run) (engine.Session, []string, error) {
 			removed = append(removed, gone...)
 		}
 		if err != nil {
-			return nil, removed, Unavailable(fmt.Errorf("clean up after an earlier run (if its cluster does not exist any more, "+
-				"remove %s): %w", s.noteFile(), err))
+			return nil, removed, Unavailable(fmt.Errorf("clean up after an earlier run (if its cluster does not exist any "+
+				"more, remove %s): %w", s.noteFile(), err))
 		}
 	}
 	return s, removed, folder.Remove(s.noteFile())
@@ -139,8 +139,8 @@ func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed 
 				return removed, err
 			}
 			if resource == "jobs" {
-				removed = append(removed, fmt.Sprintf("Job %s (job %s of cell %s)", o.Metadata.Name, o.Metadata.Labels[labelJob],
-					o.Metadata.Labels[labelCell]))
+				removed = append(removed, fmt.Sprintf("Job %s (job %s of cell %s)", o.Metadata.Name,
+					o.Metadata.Labels[labelJob], o.Metadata.Labels[labelCell]))
 			}
 		}
 	}

@@ -41,8 +41,8 @@ type linePattern struct {
 	bare *regexp.Regexp
 	// counts and batches report whether the pattern has such groups.
 	counts, batches bool
-	// plain reports whether the pattern names no validation: then the values of the training and of a validation are
-	// told apart by their names in the lines.
+	// plain reports whether the pattern names no validation. The names of values in the lines then decide which values
+	// belong to a validation.
 	plain bool
 }
 

@@ -259,6 +259,7 @@ func (c *Client) May(ctx context.Context, what Call) (bool, error) {
 	}
 	var said struct{ Status struct{ Allowed bool } }
 	err := c.Do(ctx, Call{Verb: "create", Group: group, Resource: "selfsubjectaccessreviews",
-		Body: tree{"apiVersion": group, "kind": "SelfSubjectAccessReview", "spec": tree{"resourceAttributes": asked}}}, &said)
+		Body: tree{"apiVersion": group, "kind": "SelfSubjectAccessReview", "spec": tree{"resourceAttributes": asked}}},
+		&said)
 	return said.Status.Allowed, err
 }

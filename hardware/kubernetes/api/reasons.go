@@ -104,7 +104,8 @@ func (p *Pod) Failure(program, image string) string {
 	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
 		return fmt.Sprintf("its program %q could not be started in the image %q: %s", program, image, t.Message)
 	case t.ExitCode == 127 || t.ExitCode == 126:
-		return fmt.Sprintf("exit status %d: the image %q has no program that can be executed as %q", t.ExitCode, image, program)
+		return fmt.Sprintf("exit status %d: the image %q has no program that can be executed as %q", t.ExitCode, image,
+			program)
 	case t.ExitCode > 128 && t.ExitCode < 128+65:
 		s := syscall.Signal(t.ExitCode - 128)
 		return fmt.Sprintf("killed by signal %d (%s)", int(s), s)

@@ -14,8 +14,8 @@ import (
 const watchLimit = 4 * time.Minute
 
 // FollowPods calls tell for each new state of a pod with some labels; gone means that the pod was deleted. It calls
-// listed once, when all pods that existed at the beginning were told. It returns nil when the context is done, and an
-// error if pods cannot be listed.
+// listed once, after it has called tell for all pods that existed at the beginning. It returns nil when the context is
+// done, and an error if pods cannot be listed.
 func (n Namespace) FollowPods(ctx context.Context, labels map[string]string, listed func(),
 	tell func(p *Pod, gone bool)) error {
 	pods := n.Call("list", "pods", "")
@@ -56,8 +56,8 @@ func (n Namespace) FollowPods(ctx context.Context, labels map[string]string, lis
 	}
 }
 
-// watchPods watches pods from a version on, and updates the known pods. It returns the version from which the next watch
-// starts; empty if pods must be listed again.
+// watchPods watches pods from a version on, and updates the known pods. It returns the version from which the next
+// watch starts; empty if pods must be listed again.
 func (n Namespace) watchPods(ctx context.Context, version string, pods Call, known map[string]*Pod,
 	tell func(*Pod, bool)) string {
 	pods.Verb = "watch"

@@ -116,7 +116,8 @@ func (p *taskPods) job(name, argument string, pods int) tree {
 		m.Labels[api.QueueLabel] = p.queue
 	}
 	atOnce := cmp.Or(min(pods, p.AtOnce), pods)
-	taken := []tree{{"type": "DisruptionTarget", "status": "True"}} // if the cluster takes a pod away, the Job replaces it
+	// If the cluster takes a pod away, the Job replaces it.
+	taken := []tree{{"type": "DisruptionTarget", "status": "True"}}
 	return tree{"apiVersion": api.BatchGroup, "kind": "Job", "metadata": m, "spec": tree{
 		"completionMode": "Indexed", "completions": pods, "parallelism": atOnce, "suspend": p.queue != "",
 		"backoffLimitPerIndex": 0, "activeDeadlineSeconds": int(p.Deadline.Seconds()),

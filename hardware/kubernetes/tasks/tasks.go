@@ -90,8 +90,8 @@ func (BatchSystem) Check(ctx context.Context, a engine.Array) (waits string, err
 		busy := why == "" || strings.Contains(why, "Insufficient") || strings.Contains(why, "exceeded quota")
 		switch waited := time.Since(began); {
 		case vain || !busy && waited > roomPatience || waited > p.Patience:
-			return "", &engine.Unavailable{Engine: kubernetes.Name, Err: fmt.Errorf("the pods of the tasks cannot start: %s", why),
-				Hint: tasksHint}
+			return "", &engine.Unavailable{Engine: kubernetes.Name, Err: fmt.Errorf("the pods of the tasks cannot start: %s",
+				why), Hint: tasksHint}
 		case busy && !placed && waited > roomPatience:
 			return cmp.Or(why, "the cluster gives no reason (a queue may hold the Job back)"), nil
 		}

@@ -282,12 +282,12 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	}
 	t.Assumed = slices.Concat(l.Assumptions, t.Assumed)
 	if _, ok := t.at[FactThreads]; !ok {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no column with threads: a job gets %d for each GPU, or 1 without a GPU",
-			t.args.ThreadsPerGPU))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no column with threads: a job gets %d for each GPU, or "+
+			"1 without a GPU", t.args.ThreadsPerGPU))
 	}
 	if span := t.latest - t.first; !t.dated && span > longestLog {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("the jobs arrive over %d years: perhaps some times count from 1970, and others from the "+
-			"start of the log", span/(365*24*time.Hour)))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("the jobs arrive over %d years: perhaps some times count from 1970, "+
+			"and others from the start of the log", span/(365*24*time.Hour)))
 	}
 	if t.zoned > 0 && t.zoneless > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("dates without a zone, as in line %d, are of UTC, beside dates "+
@@ -300,12 +300,13 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 		}
 	}
 	if t.limits.wrongUnit() {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("most jobs (%d of %d) ran much longer than %s, which is read in units of %s: for minutes, "+
-			"write  requested_unit = \"1m\"", t.limits.exceeded, t.limits.all, t.named[FactRequested], t.unitOfRequests()))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("most jobs (%d of %d) ran much longer than %s, which is read in units "+
+			"of %s: for minutes, write  requested_unit = \"1m\"", t.limits.exceeded, t.limits.all, t.named[FactRequested],
+			t.unitOfRequests()))
 	}
 	if t.never+t.running > 0 {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that never started (%d) or have not ended (%d) are left out", t.never,
-			t.running))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that never started (%d) or have not ended (%d) are left out",
+			t.never, t.running))
 	}
 	if t.parts > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for a part of a GPU (%d) have the whole one", t.parts))
@@ -315,14 +316,16 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 			"get no GPU", t.shards))
 	}
 	if t.again > 0 {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d), which was started again or "+
-			"has ended, count as further jobs: the second row of 7 is 7-2", t.again))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d), which was "+
+			"started again or has ended, count as further jobs: the second row of 7 is 7-2", t.again))
 	}
 	if t.early > 0 {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("the wait of jobs that start before they arrive, as in line %d, is unknown", t.early))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("the wait of jobs that start before they arrive, as in line %d, is "+
+			"unknown", t.early))
 	}
 	if t.twice > 0 {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that are there twice (%d), as where two exports overlap, count once", t.twice))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that are there twice (%d), as where two exports overlap, count "+
+			"once", t.twice))
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows for several tasks of an array are one job each, of which "+
@@ -415,7 +418,8 @@ func (t *table) head(columns []string) error {
 	if t.Unused != nil {
 		said, err := t.Unused(slices.DeleteFunc(columns, func(name string) bool {
 			is := func(c schema.Setting) bool { return c.Value == name }
-			return slices.ContainsFunc(t.args.Columns, is) || slices.ContainsFunc(t.where, func(w schema.Setting) bool { return w.Name == name })
+			return slices.ContainsFunc(t.args.Columns, is) || slices.ContainsFunc(t.where,
+				func(w schema.Setting) bool { return w.Name == name })
 		}))
 		if err != nil {
 			return err

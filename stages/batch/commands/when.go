@@ -53,9 +53,10 @@ func init() {
 	flags.Register(flags.Flag[func(*command.App, string, string) (flags.Moment, error)]{
 		Command: "explain", Name: "expected", Synopsis: "[--expected FILE]",
 		Example: "tfexp explain recorded-cluster-now-r1 --job 4711 --expected twin.hcl",
-		Usage:   "say when the job was expected to start, as it arrived: by the log and the rules of the experiment in a `FILE`",
-		About: "With --job and --expected, also when the job was expected to start as it arrived, where the experiment replays\n" +
-			"a log: see \"tfexp when\".",
+		Usage: "say when the job was expected to start, as it arrived: by the log and the rules of the experiment in " +
+			"a `FILE`",
+		About: "With --job and --expected, also when the job was expected to start as it arrived, where the experiment " +
+			"replays\na log: see \"tfexp when\".",
 		Do: expected,
 	})
 	flags.Register(flags.Flag[func(conf string, tables []string, name, dir string) ([]byte, []string, error)]{
@@ -150,13 +151,14 @@ func (o *whenOptions) check(cmd *cobra.Command, jobs []string) error {
 	}
 	switch {
 	case ways != 1:
-		return command.Usagef("--live asks the controller, --queue reads a file, --at looks into the log, --backtest judges "+
-			"forecasts of the past",
+		return command.Usagef("--live asks the controller, --queue reads a file, --at looks into the log, --backtest "+
+			"judges forecasts of the past",
 			"give one of --live, --queue, --at and --backtest")
 	case o.cores > 0 && len(jobs) > 0, o.back && (o.cores > 0 || len(jobs) > 0):
 		return command.Usagef("", "ask about jobs, or about one that could be submitted, or for a backtest")
 	case o.cores > 0 && o.limit <= 0:
-		return command.Usagef("the time limit is what the job would be submitted with, like --time 4h", "--cores needs --time")
+		return command.Usagef("the time limit is what the job would be submitted with, like --time 4h",
+			"--cores needs --time")
 	case o.cores < 0 || o.Futures < 20 || o.Trials < 0 || o.Horizon < 0 || o.sub.MinNodes < 0:
 		return command.Usagef("",
 			"--cores, --nodes and --instants must not be negative, nor --horizon; --futures must be at least 20")
@@ -326,7 +328,8 @@ func (o *whenOptions) instant(t *forecast.Twin) (time.Duration, error) {
 		return 0, command.Usagef("", "--at: %w", err)
 	}
 	if at < first || at > last {
-		return 0, command.Usagef("", "--at is outside of the log, which goes from %s to %s", clockOf(t, first), clockOf(t, last))
+		return 0, command.Usagef("", "--at is outside of the log, which goes from %s to %s",
+			clockOf(t, first), clockOf(t, last))
 	}
 	return at, nil
 }
@@ -367,7 +370,8 @@ func (o *whenOptions) asked(t *forecast.Twin, q *forecast.Queue, jobs []string) 
 			return nil, command.Usagef("", "no start is predicted for the job %s: %s", job, why)
 		}
 		if !slices.Contains(names, job) {
-			return nil, command.Usagef(command.DidYouMean(job, names, fmt.Sprintf("%d jobs wait", len(names))), "no job %s waits", job)
+			return nil, command.Usagef(command.DidYouMean(job, names, fmt.Sprintf("%d jobs wait", len(names))),
+				"no job %s waits", job)
 		}
 	}
 	return list, nil
@@ -409,7 +413,8 @@ func tellStarts(a *command.App,
 		j := &q.Jobs[asked[i]]
 		s := f.Seconds
 		row := startRow{Job: j.Name, User: j.User, Cores: j.Threads, Waited: (q.At - j.Arrival).Seconds(),
-			Median: finite(s[2]), Half: [2]*float64{finite(s[1]), finite(s[3])}, Nine: [2]*float64{finite(s[0]), finite(s[4])},
+			Median: finite(s[2]), Half: [2]*float64{finite(s[1]), finite(s[3])},
+			Nine:      [2]*float64{finite(s[0]), finite(s[4])},
 			Within:    f.Within,
 			Requested: finite(f.Requested)}
 		if row.Median != nil {
@@ -476,8 +481,8 @@ func tellWithout(out io.Writer, q *forecast.Queue, color bool) error {
 // tellPast prints how good forecasts of the past were.
 func tellPast(out io.Writer, b *forecast.Backtest) {
 	span := func(s float64) string { return live.Duration(time.Duration(s * 1e9).Round(time.Second)) }
-	fmt.Fprintf(out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested times "+
-		"%s); %.1f%% started within the intervals of 90%%,\n%.1f%% within those of 50%%.\n",
+	fmt.Fprintf(out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested "+
+		"times %s); %.1f%% started within the intervals of 90%%,\n%.1f%% within those of 50%%.\n",
 		b.Checked, span(b.Error), span(b.Requested), b.Nine, b.Half)
 }
 
@@ -494,7 +499,8 @@ func backtest(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOpti
 	out := show.Fold(a.Out)
 	tellPast(out, &b)
 	fmt.Fprintf(out, "Without calibration %.1f%% started within the intervals of 90%%. Half of the jobs waited\n"+
-		"for more than %s; the intervals of 90%% are %s wide (median).\n", b.RawNine, live.Duration(time.Duration(b.Wait*1e9)),
+		"for more than %s; the intervals of 90%% are %s wide (median).\n", b.RawNine,
+		live.Duration(time.Duration(b.Wait*1e9)),
 		live.Duration(time.Duration(b.Width*1e9)))
 	return nil
 }

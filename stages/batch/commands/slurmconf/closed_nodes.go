@@ -73,8 +73,8 @@ func (t *Twin) reservation(at setting, f map[string]string) {
 		case "PURGE_COMP":
 			t.unmodeled(at, fmt.Sprintf("the reservation %s has the flag %s: it stays when it is empty", c.name, flag))
 		case "FLEX", "MAGNETIC", "REPLACE", "REPLACE_DOWN", "ANY_NODES":
-			t.unmodeled(at, fmt.Sprintf("the reservation %s has the flag %s: its nodes stay the same, and jobs have to name it",
-				c.name, flag))
+			t.unmodeled(at, fmt.Sprintf("the reservation %s has the flag %s: its nodes stay the same, and jobs have to "+
+				"name it", c.name, flag))
 		}
 	}
 	t.closures = append(t.closures, c)
@@ -113,8 +113,8 @@ func (t *sacctmgrTable) event(fields []string) {
 	}
 	described := func(host string) bool { return t.name[host] != "" || t.absent[host] }
 	if !strings.EqualFold(host, "ALL") && !slices.ContainsFunc(t.hosts(t.at, host), described) { // it has left the cluster
-		t.unmodeledOf(t.at, fmt.Sprintf("an event of the node %s, which slurm.conf does not have", host), "an event of a node that is not there",
-			"such events are left out")
+		t.unmodeledOf(t.at, fmt.Sprintf("an event of the node %s, which slurm.conf does not have", host),
+			"an event of a node that is not there", "such events are left out")
 		return
 	}
 	c := nodeClosure{nodes: t.known(t.at, host), at: t.at, down: true, end: scheduler.Never}
@@ -151,8 +151,8 @@ func (t *Twin) checkClocks() {
 			if numbers {
 				slices.Reverse(form)
 			}
-			t.problem(c.at, "its times are %s, and those of the log %s are %s: print the log by  sacct --parsable2, and both with the same "+
-				"SLURM_TIME_FORMAT", form[1], t.log, form[0])
+			t.problem(c.at, "its times are %s, and those of the log %s are %s: print the log by  sacct --parsable2, and "+
+				"both with the same SLURM_TIME_FORMAT", form[1], t.log, form[0])
 		}
 	}
 }

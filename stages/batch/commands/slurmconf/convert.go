@@ -110,8 +110,8 @@ func (m *clusterModel) enforcement() {
 		case "nojobs", "nosteps":
 			m.unmodeled(*s, "AccountingStorageEnforce="+word+": the accounting has no jobs, or none of their steps")
 		default:
-			m.problem(*s, "AccountingStorageEnforce has no value %q: write associations, limits, qos, safe, wckeys, nojobs, nosteps or all",
-				word)
+			m.problem(*s, "AccountingStorageEnforce has no value %q: write associations, limits, qos, safe, wckeys, "+
+				"nojobs, nosteps or all", word)
 		}
 	}
 }
@@ -283,8 +283,8 @@ func (m *clusterModel) schedulers() {
 	case strings.EqualFold(s.value, "select/linear"):
 		m.linear = true
 	case !strings.HasPrefix(strings.ToLower(s.value), "select/cons_"):
-		m.problem(*s, "SelectType=%s: which nodes it gives to jobs is not known. Write select/linear (whole nodes) or select/cons_tres "+
-			"(cores) in a copy to go on", s.value)
+		m.problem(*s, "SelectType=%s: which nodes it gives to jobs is not known. Write select/linear (whole nodes) or "+
+			"select/cons_tres (cores) in a copy to go on", s.value)
 	}
 	for _, p := range words(m.get("SelectTypeParameters", "")) {
 		switch strings.ToLower(p) {
@@ -295,7 +295,8 @@ func (m *clusterModel) schedulers() {
 			"no_normalize_billing", "other_cons_res", "other_cons_tres": // they decide about places within a node
 		case "cr_memory", "cr_socket", "cr_socket_memory":
 			if !m.linear {
-				m.unmodeled(*m.find("SelectTypeParameters"), "SelectTypeParameters="+p+": jobs have cores of their own, as many as the log says")
+				m.unmodeled(*m.find("SelectTypeParameters"), "SelectTypeParameters="+p+": jobs have cores of their own, as "+
+					"many as the log says")
 			}
 		default:
 			m.unmodeled(*m.find("SelectTypeParameters"), "SelectTypeParameters="+p+": jobs fill nodes that follow each other")
@@ -307,7 +308,8 @@ func (m *clusterModel) schedulers() {
 		"bf_max_job_part": "backfill_depth_partition", "bf_max_job_user": "backfill_depth_user",
 		"bf_max_job_start": "backfill_starts"}
 	idle := []string{"bf_continue", "bf_yield_interval", "bf_yield_sleep", "bf_max_time", "max_rpc_cnt",
-		"sched_min_interval", "sched_max_job_start", "pack_serial_at_end", "bf_max_job_array_resv", "max_script_size", "enable_user_top",
+		"sched_min_interval", "sched_max_job_start", "pack_serial_at_end", "bf_max_job_array_resv", "max_script_size",
+		"enable_user_top",
 		"nohold_on_prolog_fail", "bf_node_space_size", "max_array_tasks", "build_queue_timeout"}
 	for one := range strings.SplitSeq(m.get("SchedulerParameters", ""), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(one), "=")
@@ -405,22 +407,23 @@ func (m *clusterModel) partition(l settingsLine) {
 				continue
 			}
 			if name == "" {
-				m.problem(l[0], "the partition %s has the node %s, which no line NodeName= describes: add it, or remove it here",
-					l[0].value, host)
+				m.problem(l[0], "the partition %s has the node %s, which no line NodeName= describes: add it, or remove it "+
+					"here", l[0].value, host)
 				return
 			}
 			nodes = append(nodes, name)
 		}
 		if len(nodes) == 0 {
-			m.unmodeled(l[0], fmt.Sprintf("the partition %s has only nodes that are left out: no job can be in it", l[0].value))
+			m.unmodeled(l[0], fmt.Sprintf("the partition %s has only nodes that are left out: no job can be in it",
+				l[0].value))
 			return
 		}
 		add("nodes", list(ranges(nodes)))
 	}
 	most, usual := m.time(l, "MaxTime"), m.time(l, "DefaultTime")
 	if most > 0 && usual > most {
-		m.unmodeled(l[0], fmt.Sprintf("PartitionName=%s DefaultTime=%s is above MaxTime=%s: it does not count, as in Slurm", l[0].value,
-			l.get("DefaultTime"), l.get("MaxTime")))
+		m.unmodeled(l[0], fmt.Sprintf("PartitionName=%s DefaultTime=%s is above MaxTime=%s: it does not count, as in "+
+			"Slurm", l[0].value, l.get("DefaultTime"), l.get("MaxTime")))
 		usual = 0
 	}
 	if least, n := m.whole(l, "MinNodes", 0), m.whole(l, "MaxNodes", 0); n > 0 && least > n {
@@ -428,7 +431,8 @@ func (m *clusterModel) partition(l settingsLine) {
 	}
 	if m.yes(l, "Default") {
 		if m.usual != "" {
-			m.unmodeled(l[0], fmt.Sprintf("PartitionName=%s Default=YES: it is the default in place of %s, as in Slurm", l[0].value, m.usual))
+			m.unmodeled(l[0], fmt.Sprintf("PartitionName=%s Default=YES: it is the default in place of %s, as in Slurm",
+				l[0].value, m.usual))
 			for i := range m.partitions {
 				m.partitions[i].Args = slices.DeleteFunc(m.partitions[i].Args, func(a pair) bool { return a.Name == "default" })
 			}

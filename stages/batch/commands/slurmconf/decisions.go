@@ -12,10 +12,13 @@ func Decisions() string {
 	b.WriteString("# Parameters of Slurm\n\n" +
 		"When you make a twin from `slurm.conf`, look up here what tfexp does with each parameter.\n\n" +
 		"    tfexp init twin --from-slurm slurm.conf sacct.txt sacctmgr.txt\n\n" +
-		"tfexp knows the parameters of Slurm 14 to 26. Any other parameter is an error that names the line and the closest known name.\n\n" +
-		"- *Used*: the parameter changes the twin. A message names the line if the twin models only a part of the value.\n" +
+		"tfexp knows the parameters of Slurm 14 to 26. Any other parameter is an error that names the line and the " +
+		"closest known name.\n\n" +
+		"- *Used*: the parameter changes the twin. A message names the line if the twin models only a part of the " +
+		"value.\n" +
 		"- *Without effect*: the parameter does not change when simulated jobs start.\n" +
-		"- *Not modeled*: the parameter may change when jobs start. tfexp prints it when it reads the file, and writes it at the top\n" +
+		"- *Not modeled*: the parameter may change when jobs start. tfexp prints it when it reads the file, and writes " +
+		"it at the top\n" +
 		"  of the experiment.\n\n" +
 		"`make docs` writes this page.\n")
 	var effects []string           // of parameters that are not modeled, each once

@@ -205,8 +205,8 @@ func (c *SlurmConf) put(l settingsLine, s setting, operator string) settingsLine
 		}
 		value, ok := operate(before, operator, s.value)
 		if !ok {
-			c.problem(s, "%s %s= %s: neither it nor the value before, %q, may be computed with: write %s=VALUE", s.name, operator,
-				s.value, before, s.name)
+			c.problem(s, "%s %s= %s: neither it nor the value before, %q, may be computed with: write %s=VALUE", s.name,
+				operator, s.value, before, s.name)
 			return l
 		}
 		s.value = value

@@ -154,8 +154,8 @@ func (m *clusterModel) merged(at setting, host string, own []slurm.Gres) (device
 	}
 	m.noteGres(lines, left, "slurm.conf has fewer such GPUs in the node: it counts, as in Slurm")
 	if typed > 0 && slices.ContainsFunc(own, func(g slurm.Gres) bool { return g.Type == "" }) {
-		m.unmodeled(lines[0].at, "the types of GPUs are those of gres.conf where slurm.conf has none: newer versions of Slurm "+
-			"have none then, and refuse jobs that ask for one")
+		m.unmodeled(lines[0].at, "the types of GPUs are those of gres.conf where slurm.conf has none: newer versions of "+
+			"Slurm have none then, and refuse jobs that ask for one")
 	}
 	return devices
 }

@@ -153,12 +153,13 @@ func (m *clusterModel) defaultLimits() (all []schema.Setting) {
 // nodeStates has the states of nodes in Slurm. The value reports whether jobs can start on a node in that state.
 var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": true, "alloc": true, "mixed": true,
 	"mix":        true,
-	"completing": true, "comp": true, "planned": true, "plnd": true, "cloud": true, "external": true, "reserved": true, "resv": true,
-	"down": false, "drain": false, "drained": false, "draining": false, "drng": false, "fail": false, "failing": false, "failg": false,
-	"error": false, "future": false, "futr": false, "inval": false, "maint": false, "maintenance": false, "unk": true,
-	"not_responding": false, "no_respond": false, "power": true, "perfctrs": true, "npc": true, "power_down": true, "powering_down": true, "powered_down": true, "power_up": true,
-	"powering_up": true, "power_drain": false, "dynamic_norm": true, "dynamic_future": false, "blocked": false,
-	"reboot": false, "reboot_requested": true, "reboot_issued": false, "invalid_reg": false}
+	"completing": true, "comp": true, "planned": true, "plnd": true, "cloud": true, "external": true, "reserved": true,
+	"resv": true, "down": false, "drain": false, "drained": false, "draining": false, "drng": false, "fail": false,
+	"failing": false, "failg": false, "error": false, "future": false, "futr": false, "inval": false, "maint": false,
+	"maintenance": false, "unk": true, "not_responding": false, "no_respond": false, "power": true, "perfctrs": true,
+	"npc": true, "power_down": true, "powering_down": true, "powered_down": true, "power_up": true, "powering_up": true,
+	"power_drain": false, "dynamic_norm": true, "dynamic_future": false, "blocked": false, "reboot": false,
+	"reboot_requested": true, "reboot_issued": false, "invalid_reg": false}
 
 // closed reports whether jobs cannot start on nodes in a state such as "IDLE+DRAIN*". unknown is a part of the text
 // that is no state of Slurm.

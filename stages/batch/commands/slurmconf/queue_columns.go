@@ -19,11 +19,11 @@ var columns = map[string]string{
 	"STATE": "JobState", "REASON": "Reason", "SUBMIT_TIME": "SubmitTime", "START_TIME": "StartTime", "TIME": "RunTime",
 	"TIME_LIMIT": "TimeLimit", "CPUS": "NumCPUs", "NODES": "NumNodes", "FEATURES": "Features", "DEPENDENCY": "Dependency",
 	"RESERVATION": "Reservation", "TRES_PER_NODE": "TresPerNode", "TRES_PER_JOB": "TresPerJob", "GRES": "Gres",
-	"MIN_MEMORY": "MinMemoryNode", "TRES_ALLOC": "AllocTRES", "TRES": "TRES", "ST": "JobState", "NODELIST(REASON)": "Reason",
-	"PRIORITY": "Priority", "ELIGIBLE_TIME": "EligibleTime", "OVER_SUBSCRIBE": "OverSubscribe", "SHARED": "Shared",
-	"REQ_NODES": "ReqNodeList", "EXC_NODES": "ExcNodeList", "LICENSES": "Licenses", "ARRAY_JOB_ID": "ArrayJobId",
-	"ARRAY_TASK_ID": "ArrayTaskId", "HET_JOB_ID": "HetJobId", "PACK_JOB_ID": "PackJobId", "REQUEUE": "Requeue",
-	"NICE": "Nice",
+	"MIN_MEMORY": "MinMemoryNode", "TRES_ALLOC": "AllocTRES", "TRES": "TRES", "ST": "JobState",
+	"NODELIST(REASON)": "Reason", "PRIORITY": "Priority", "ELIGIBLE_TIME": "EligibleTime",
+	"OVER_SUBSCRIBE": "OverSubscribe", "SHARED": "Shared", "REQ_NODES": "ReqNodeList", "EXC_NODES": "ExcNodeList",
+	"LICENSES": "Licenses", "ARRAY_JOB_ID": "ArrayJobId", "ARRAY_TASK_ID": "ArrayTaskId", "HET_JOB_ID": "HetJobId",
+	"PACK_JOB_ID": "PackJobId", "REQUEUE": "Requeue", "NICE": "Nice",
 }
 
 // jobStates maps the states that scontrol and squeue print to the states that a forecast distinguishes.
@@ -35,8 +35,8 @@ var jobStates = func() map[string]string {
 		"RUNNING":   "RUNNING R CONFIGURING CF RESIZING RS SIGNALING SI STAGE_OUT SO POWER_UP_NODE",
 		"SUSPENDED": "SUSPENDED S STOPPED ST",
 		"ending":    "COMPLETING CG",
-		"over": "COMPLETED CD CANCELLED CA FAILED F TIMEOUT TO NODE_FAIL NF PREEMPTED PR BOOT_FAIL BF DEADLINE DL OUT_OF_MEMORY OOM " +
-			"REVOKED RV LAUNCH_FAILED RECONFIG_FAIL UPDATE_DB",
+		"over": "COMPLETED CD CANCELLED CA FAILED F TIMEOUT TO NODE_FAIL NF PREEMPTED PR BOOT_FAIL BF DEADLINE DL " +
+			"OUT_OF_MEMORY OOM REVOKED RV LAUNCH_FAILED RECONFIG_FAIL UPDATE_DB",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = state
@@ -60,22 +60,24 @@ func (q *queueReader) head(text string) ([]string, error) {
 	}
 	for _, all := range [][]string{{"USER"}, {"STATE", "ST"}, {"SUBMIT_TIME"}, {"CPUS"}} {
 		if lacks(all...) {
-			return nil, fmt.Errorf("there is no column %s: print the queue with  scontrol show job  or  squeue -a -r -o %q", all[0],
-				QueueFields)
+			return nil, fmt.Errorf("there is no column %s: print the queue with  scontrol show job  or  squeue -a -r -o %q",
+				all[0], QueueFields)
 		}
 	}
 	var missing []string
-	for _, one := range []string{"PARTITION", "ACCOUNT", "QOS", "REASON NODELIST(REASON)", "TIME_LIMIT", "START_TIME", "NODES",
-		"TRES_PER_NODE TRES_PER_JOB TRES TRES_ALLOC GRES", "MIN_MEMORY TRES TRES_ALLOC"} {
+	for _, one := range []string{"PARTITION", "ACCOUNT", "QOS", "REASON NODELIST(REASON)", "TIME_LIMIT", "START_TIME",
+		"NODES", "TRES_PER_NODE TRES_PER_JOB TRES TRES_ALLOC GRES", "MIN_MEMORY TRES TRES_ALLOC"} {
 		if all := strings.Fields(one); lacks(all...) {
 			missing = append(missing, all[0])
 		}
 	}
 	if len(missing) > 0 {
-		q.said = append(q.said, fmt.Sprintf("columns that the queue does not have, and scontrol show job has: %s", strings.Join(missing, ", ")))
+		q.said = append(q.said, fmt.Sprintf("columns that the queue does not have, and scontrol show job has: %s",
+			strings.Join(missing, ", ")))
 	}
 	if lacks("TRES", "TRES_ALLOC") && !lacks("MIN_MEMORY") {
-		q.said = append(q.said, "MIN_MEMORY is taken for each node, though squeue shows memory for each core alike: scontrol show job has both")
+		q.said = append(q.said, "MIN_MEMORY is taken for each node, though squeue shows memory for each core alike: "+
+			"scontrol show job has both")
 	}
 	return names, nil
 }

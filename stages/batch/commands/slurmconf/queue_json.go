@@ -19,14 +19,15 @@ import (
 // jsonNames maps the keys of squeue --json and scontrol show job --json to the fields of scontrol show job. Values are
 // equal in both, except in jsonFields.
 var jsonNames = map[string]string{
-	"job_id": "JobId", "array_job_id": "ArrayJobId", "array_task_string": "ArrayTaskId", "array_max_tasks": "ArrayTaskThrottle",
-	"het_job_id": "HetJobId", "user_name": "UserId", "account": "Account", "partition": "Partition", "qos": "QOS",
-	"job_state": "JobState", "state_reason": "Reason", "submit_time": "SubmitTime", "eligible_time": "EligibleTime",
-	"start_time": "StartTime", "time_limit": "TimeLimit", "time_minimum": "TimeMin", "deadline": "Deadline", "cpus": "NumCPUs",
-	"node_count": "NumNodes", "tasks": "NumTasks", "features": "Features", "prefer": "Prefer", "dependency": "Dependency",
-	"resv_name": "Reservation", "priority": "Priority", "nice": "Nice", "required_nodes": "ReqNodeList",
-	"excluded_nodes": "ExcNodeList", "licenses": "Licenses", "tres_req_str": "ReqTRES", "tres_alloc_str": "AllocTRES",
-	"tres_per_node": "TresPerNode", "tres_per_job": "TresPerJob", "tres_per_task": "TresPerTask", "tres_per_socket": "TresPerSocket",
+	"job_id": "JobId", "array_job_id": "ArrayJobId", "array_task_string": "ArrayTaskId",
+	"array_max_tasks": "ArrayTaskThrottle", "het_job_id": "HetJobId", "user_name": "UserId", "account": "Account",
+	"partition": "Partition", "qos": "QOS", "job_state": "JobState", "state_reason": "Reason",
+	"submit_time": "SubmitTime", "eligible_time": "EligibleTime", "start_time": "StartTime", "time_limit": "TimeLimit",
+	"time_minimum": "TimeMin", "deadline": "Deadline", "cpus": "NumCPUs", "node_count": "NumNodes", "tasks": "NumTasks",
+	"features": "Features", "prefer": "Prefer", "dependency": "Dependency", "resv_name": "Reservation",
+	"priority": "Priority", "nice": "Nice", "required_nodes": "ReqNodeList", "excluded_nodes": "ExcNodeList",
+	"licenses": "Licenses", "tres_req_str": "ReqTRES", "tres_alloc_str": "AllocTRES", "tres_per_node": "TresPerNode",
+	"tres_per_job": "TresPerJob", "tres_per_task": "TresPerTask", "tres_per_socket": "TresPerSocket",
 	"memory_per_tres": "MemPerTres", "memory_per_node": "MinMemoryNode", "memory_per_cpu": "MinMemoryCPU",
 	"minimum_switches": "Switches", "core_spec": "CoreSpec", "contiguous": "Contiguous", "requeue": "Requeue",
 }
@@ -35,7 +36,8 @@ var jsonNames = map[string]string{
 var hiddenStates = []string{"LAUNCH_FAILED", "RECONFIG_FAIL", "POWER_UP_NODE", "UPDATE_DB"}
 
 // noQueue says how to print a queue in place of other JSON.
-const noQueue = "this JSON has no list of jobs of squeue: print the queue with  squeue --json  or  scontrol show job --json"
+const noQueue = "this JSON has no list of jobs of squeue: print the queue with  squeue --json  or  scontrol show " +
+	"job --json"
 
 // jsonTexts returns a value as texts: a number or text as one, a list as several, and a number that is not set as
 // none. Slurm writes numbers plainly, or as an object that says whether they are set.
@@ -84,8 +86,8 @@ func (q *queueReader) jsonFields(job map[string]any) map[string]string {
 			q.leave(fmt.Sprintf("the key %s of JSON is not known, and not used", key))
 		}
 	}
-	zeros := []string{"ArrayJobId", "ArrayTaskThrottle", "HetJobId", "SubmitTime", "EligibleTime", "StartTime", "MinMemoryNode", "MinMemoryCPU",
-		"NumTasks", "TimeMin", "Deadline", "Switches", "Contiguous"}
+	zeros := []string{"ArrayJobId", "ArrayTaskThrottle", "HetJobId", "SubmitTime", "EligibleTime", "StartTime",
+		"MinMemoryNode", "MinMemoryCPU", "NumTasks", "TimeMin", "Deadline", "Switches", "Contiguous"}
 	for _, name := range zeros {
 		if f[name] == "0" || f[name] == "UNLIMITED" {
 			f[name] = ""

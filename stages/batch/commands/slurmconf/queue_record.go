@@ -33,8 +33,8 @@ func complete(lines []string) bool {
 
 // imitated returns the error for a job whose free text may contain other fields.
 func imitated(job, field string) error {
-	return fmt.Errorf("the job %s: its name, a comment or a path has %s=, so its fields cannot be told apart: print the queue with  "+
-		"squeue -a -r -o %q", job, field, QueueFields)
+	return fmt.Errorf("the job %s: its name, a comment or a path has %s=, so its fields cannot be told apart: print "+
+		"the queue with  squeue -a -r -o %q", job, field, QueueFields)
 }
 
 // record reads the lines of scontrol about one job into fields. The name of a job can have line breaks and words like

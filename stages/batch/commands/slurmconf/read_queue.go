@@ -24,8 +24,8 @@ import (
 )
 
 // ReadQueue reads the output of `scontrol show job`, of `squeue -a -r -o` with QueueFields, or of either with --json.
-// Instants count from the beginning of 1970, by the wall clock of the cluster, or in UTC if they are numbers. notes lists
-// the omissions.
+// Instants count from the beginning of 1970, by the wall clock of the cluster, or in UTC if they are numbers. notes
+// lists the omissions.
 func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err error) {
 	plain := bufio.NewReader(textfile.Unmarked(io.LimitReader(r, 1<<30)))
 	in := bufio.NewScanner(plain)
@@ -56,7 +56,9 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 		}
 		job, lines = nil, nil
 	}
-	rows := slurm.Rows{Separator: "|", Wrong: func(line int, err error) { read.wrong(&ConfProblem{file, line, err.Error()}) }}
+	rows := slurm.Rows{Separator: "|", Wrong: func(line int, err error) {
+		read.wrong(&ConfProblem{file, line, err.Error()})
+	}}
 	begin, _ := plain.Peek(512)
 	empty := !slurm.IsJSON(begin)
 	if !empty {
@@ -67,7 +69,8 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 		empty = empty && text == ""
 		switch {
 		case text == "" || text == "No jobs in the system":
-		case head == nil && strings.HasPrefix(in.Text(), "JobId=") && complete(lines), head == nil && job == nil && strings.HasPrefix(text, "JobId="):
+		case head == nil && strings.HasPrefix(in.Text(), "JobId=") && complete(lines),
+			head == nil && job == nil && strings.HasPrefix(text, "JobId="):
 			take()
 			job, line, lines = map[string]string{}, n, []string{text}
 		case job != nil && head == nil:
@@ -138,8 +141,8 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 }
 
 // freeFields lists the fields of scontrol with text of users. Their values extend to the end of the line.
-var freeFields = strings.Fields("JobName Comment AdminComment SystemComment Command WorkDir StdErr StdIn StdOut SubmitLine Extra " +
-	"Container MailUser BurstBuffer BurstBufferState Network")
+var freeFields = strings.Fields("JobName Comment AdminComment SystemComment Command WorkDir StdErr StdIn StdOut " +
+	"SubmitLine Extra Container MailUser BurstBuffer BurstBufferState Network")
 
 // fieldsOf reads the NAME=VALUE words of a line. Free text extends to the end of the line. If a name occurs twice, the
 // first value counts. So free text cannot change another field.
@@ -245,7 +248,8 @@ func (q *queueReader) leave(why string) {
 	}
 }
 
-// jobNumber matches the number of a job, or of an element of an array, in a dependency; delay is the minutes behind one.
+// jobNumber matches the number of a job, or of an element of an array, in a dependency; delay is the minutes behind
+// one.
 var (
 	jobNumber = regexp.MustCompile(`\d+(_\d+)?`)
 	delay     = regexp.MustCompile(`\+\d+`)
@@ -353,7 +357,8 @@ func (q *queueReader) job(f map[string]string, line int) (err error) {
 		if err := q.waits(&j, sub, get, instant); err != nil {
 			_, names, _, wrong := elements(j.Name, get("ArrayJobId"), get("ArrayTaskId"))
 			for _, name := range names {
-				q.without = append(q.without, forecast.WithoutStart{Job: name, User: j.User, Cores: j.Threads, Reason: err.Error()})
+				q.without = append(q.without, forecast.WithoutStart{Job: name, User: j.User, Cores: j.Threads,
+					Reason: err.Error()})
 				q.leave(err.Error() + ": these jobs are left out")
 			}
 			return wrong
@@ -393,8 +398,8 @@ func elements(name, array, tasks string) (_ string, names []string, most int, er
 			step, err = strconv.Atoi(stride)
 		}
 		if err != nil || step < 1 {
-			return array, nil, most, fmt.Errorf("the array %s has the elements %q, which is no list such as 1-8,20-30:5: long lists are cut off, "+
-				"so print the queue with  squeue -r  or SLURM_BITSTR_LEN=0", array, tasks)
+			return array, nil, most, fmt.Errorf("the array %s has the elements %q, which is no list such as 1-8,20-30:5: "+
+				"long lists are cut off, so print the queue with  squeue -r  or SLURM_BITSTR_LEN=0", array, tasks)
 		}
 		for i := 0; i < len(list); i += step {
 			names = append(names, array+list[i])

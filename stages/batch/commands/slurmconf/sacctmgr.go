@@ -80,7 +80,8 @@ func readTables(m *clusterModel, t *sacctmgrOutput, path string) error {
 	})
 }
 
-// headOf returns which table of sacctmgr begins with a line of column names: assoc, qos or event; empty for another line.
+// headOf returns which table of sacctmgr begins with a line of column names: assoc, qos or event; empty for another
+// line.
 func headOf(text string) string {
 	names := schema.Each(strings.Split(text, "|"), strings.TrimSpace)
 	has := func(all ...string) bool {
@@ -150,8 +151,10 @@ func (t *sacctmgrTable) foreign(fields []string, what string) bool {
 			"ClusterName is "+own+", and others are left out")
 		return true
 	}
-	if cluster = t.get(fields, "Cluster"); cluster != "" && t.cluster != "" && cluster != t.cluster && t.SlurmConf.get("ClusterName", "") == "" {
-		t.problem(t.at, "the table has the clusters %s and %s, and slurm.conf has no ClusterName: add it", t.cluster, cluster)
+	if cluster = t.get(fields, "Cluster"); cluster != "" && t.cluster != "" && cluster != t.cluster &&
+		t.SlurmConf.get("ClusterName", "") == "" {
+		t.problem(t.at, "the table has the clusters %s and %s, and slurm.conf has no ClusterName: add it", t.cluster,
+			cluster)
 		return true
 	}
 	if cluster != "" {
@@ -193,7 +196,8 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 			continue
 		}
 		if !strings.Contains(text, "=") {
-			t.problem(t.at, "%s=%s is no list of resources such as cpu=16,node=2: print the table with  sacctmgr -P", c[0], text)
+			t.problem(t.at, "%s=%s is no list of resources such as cpu=16,node=2: print the table with  sacctmgr -P", c[0],
+				text)
 			continue
 		}
 		for one := range strings.SplitSeq(text, ",") {

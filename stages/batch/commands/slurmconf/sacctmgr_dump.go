@@ -21,9 +21,9 @@ func dumped(text string) bool {
 
 // dumpColumns are the columns of sacctmgr show assoc that have the options of the dump.
 var dumpColumns = map[string]string{"Fairshare": "Share", "GrpSubmitJobs": "GrpSubmit", "GrpMemory": "GrpMem",
-	"MaxTRESPerJob": "MaxTRES", "MaxTRESMinsPerJob": "MaxTRESMins", "MaxCPUsPerJob": "MaxCPUs", "MaxNodesPerJob": "MaxNodes",
-	"MaxCPUMinsPerJob": "MaxCPUMins", "MaxSubmitJobs": "MaxSubmit", "MaxWallDurationPerJob": "MaxWall", "DefaultQOS": "Def QOS",
-	"MinPrioThreshold": "MinPrioThresh"}
+	"MaxTRESPerJob": "MaxTRES", "MaxTRESMinsPerJob": "MaxTRESMins", "MaxCPUsPerJob": "MaxCPUs",
+	"MaxNodesPerJob": "MaxNodes", "MaxCPUMinsPerJob": "MaxCPUMins", "MaxSubmitJobs": "MaxSubmit",
+	"MaxWallDurationPerJob": "MaxWall", "DefaultQOS": "Def QOS", "MinPrioThreshold": "MinPrioThresh"}
 
 // dumpLine reads a line of the file that sacctmgr dump writes, as a row of sacctmgr show assoc.
 func (t *sacctmgrTable) dumpLine(text string) {
@@ -66,7 +66,8 @@ func (t *sacctmgrTable) dumpLine(text string) {
 	})
 	if rest = strings.Trim(rest, ": "); rest != "" {
 		name, _, _ := strings.Cut(rest, "=")
-		t.problem(t.at, "sacctmgr dump has no option %s: remove it, or print the associations with  sacctmgr -P show assoc", shorten(name))
+		t.problem(t.at, "sacctmgr dump has no option %s: remove it, or print the associations with  sacctmgr -P show "+
+			"assoc", shorten(name))
 		return
 	}
 	own := *t

@@ -153,8 +153,8 @@ func (c *SlurmConf) add(at setting, text string) {
 const mostLines = 1 << 16
 
 // elsewhere are the files of lines that begin with a parameter, where the file is not slurm.conf.
-var elsewhere = map[string]string{"switchname": "topology.conf", "blockname": "topology.conf", "ringname": "topology.conf",
-	"blocksizes": "topology.conf", "name": "gres.conf", "autodetect": "gres.conf"}
+var elsewhere = map[string]string{"switchname": "topology.conf", "blockname": "topology.conf",
+	"ringname": "topology.conf", "blocksizes": "topology.conf", "name": "gres.conf", "autodetect": "gres.conf"}
 
 // over returns a line with the settings that it lacks of another.
 func (l settingsLine) over(defaults settingsLine) settingsLine {
@@ -204,14 +204,15 @@ func (c *SlurmConf) unmodeled(s setting, text string) {
 	}
 }
 
-// repeat is a setting that many users, accounts or partitions have: where it is listed first, and how many others have it.
+// repeat is a setting that many users, accounts or partitions have: where it is listed first, and how many others have
+// it.
 type repeat struct {
 	at, others int
 	text       string
 }
 
-// unmodeledOf notes a setting that several users, accounts, partitions or nodes may have: the first of a kind in full, and
-// how many others follow.
+// unmodeledOf notes a setting that several users, accounts, partitions or nodes may have: the first of a kind in full,
+// and how many others follow.
 func (c *SlurmConf) unmodeledOf(s setting, text, kind, effect string) {
 	key := kind + effect
 	r := c.repeats[key]

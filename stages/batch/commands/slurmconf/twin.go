@@ -254,8 +254,8 @@ func (t *Twin) checkLogJobs() {
 		case t.lacksFeature(s) != "":
 			what = fmt.Sprintf("job %s asked for the feature %q, which no node has", j.Name, t.lacksFeature(s))
 		case j.GPUs > t.gpusFor(s):
-			what = fmt.Sprintf("job %s had %d GPUs, and the configuration has %d of the type that it asked for", j.Name, j.GPUs,
-				t.gpusFor(s))
+			what = fmt.Sprintf("job %s had %d GPUs, and the configuration has %d of the type that it asked for", j.Name,
+				j.GPUs, t.gpusFor(s))
 		case cores > 0 && j.Threads > cores:
 			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
 		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
